@@ -96,6 +96,8 @@ if [ "${1-}" = test ]; then
     would_try libnuma.so.1 libnuma1
     # A server that root starts runs as another user.
     command -v setpriv >/dev/null || lacks "setpriv" "it starts servers as another user" util-linux
+    # Networks of servers are cut with ip.
+    PATH=$PATH:/sbin command -v ip >/dev/null || optional+=(iproute2)
     would_try libwiredtiger.so.0 libwiredtiger0
     [ -f /usr/include/wiredtiger.h ] || optional+=(libwiredtiger-dev)
     command -v iostat >/dev/null || optional+=(sysstat)

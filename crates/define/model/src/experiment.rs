@@ -16,6 +16,7 @@ use crate::shared_load::{LoadReuse, LoadSharing};
 use crate::sql::Application;
 use crate::sql::server::{Dsn, Placement};
 use crate::step::{Step, StepClients, StepRole, StopRule};
+use crate::step_event::EventKind;
 use crate::units::{Bytes, Nanos};
 
 /// The rows an experiment works on.
@@ -258,6 +259,11 @@ impl Experiment {
         };
         let count = 1 + self.steps[1..].iter().take_while(prepares).count();
         if count == self.steps.len() { 0 } else { count }
+    }
+
+    /// Returns whether a step has an event of this kind.
+    pub fn has_event(&self, kind: EventKind) -> bool {
+        self.steps.iter().flat_map(|step| &step.events).any(|event| event.kind == kind)
     }
 
     /// Returns the load, 1-based, that the runs of a repetition begin from.

@@ -30,10 +30,16 @@ pub enum EventKind {
     Continue,
     /// The embedded engine is closed and opened again while arrivals wait.
     Reopen,
+    /// The link between server and clients goes down: nothing is refused, and nothing answered.
+    NetworkCut,
+    /// The link between server and clients is up again.
+    NetworkBack,
+    /// Every process of the server gets SIGKILL, and its standby is promoted.
+    Failover,
 }
 
 names!(EventKind, "an event": Kill "kill", Restart "restart", Stop "stop", Continue "continue",
-    Reopen "reopen");
+    Reopen "reopen", NetworkCut "network_cut", NetworkBack "network_back", Failover "failover");
 
 impl EventKind {
     /// Returns whether it acts on an embedded engine; the others act on a server of Assay.
@@ -98,11 +104,20 @@ impl StepEvent {
                     let why = format!("{event} finds a server that is not stopped");
                     return fault(why, "write a `stop` before it");
                 }
-                (EventKind::Stop | EventKind::Kill | EventKind::Restart, true) => {
+                (
+                    EventKind::Stop
+                    | EventKind::Kill
+                    | EventKind::Restart
+                    | EventKind::NetworkCut
+                    | EventKind::NetworkBack
+                    | EventKind::Failover,
+                    true,
+                ) => {
                     let why = format!("{event} finds a server that is stopped");
                     return fault(why, "write a `continue` before it");
                 }
                 (EventKind::Kill | EventKind::Restart | EventKind::Reopen, _) => {}
+                (EventKind::NetworkCut | EventKind::NetworkBack | EventKind::Failover, false) => {}
             }
         }
         match is_stopped {
@@ -111,8 +126,38 @@ impl StepEvent {
                 why: "the server is stopped and not continued".to_owned(),
                 remedy: "write a `continue` after the last `stop`",
             }),
-            false => Ok(()),
+            false => Self::check_neighbours(events),
         }
+    }
+
+    /// Checks that a cut of the network ends before another event, and that a failover is the last.
+    fn check_neighbours(events: &[Self]) -> Result<(), EventFault> {
+        let mut before = None;
+        for (index, event) in events.iter().enumerate() {
+            let is_cut = before == Some(EventKind::NetworkCut);
+            let is_back = event.kind == EventKind::NetworkBack;
+            let broken = if before == Some(EventKind::Failover) {
+                Some(("has no standby left after the failover", "write the failover last"))
+            } else if is_cut && !is_back {
+                Some(("finds a network that is cut", "write a `network_back` before it"))
+            } else if is_back && !is_cut {
+                Some(("finds a network that is not cut", "write a `network_cut` before it"))
+            } else {
+                None
+            };
+            if let Some((why, remedy)) = broken {
+                return Err(EventFault { index, why: format!("{event} {why}"), remedy });
+            }
+            before = Some(event.kind);
+        }
+        if before != Some(EventKind::NetworkCut) {
+            return Ok(());
+        }
+        Err(EventFault {
+            index: events.len() - 1,
+            why: "the network is cut and does not come back".to_owned(),
+            remedy: "write a `network_back` after the last `network_cut`",
+        })
     }
 }
 
@@ -207,7 +252,11 @@ mod tests {
 
     #[test]
     fn events_are_ordered_within_the_step_and_a_stop_is_continued() {
-        use EventKind::{Continue, Kill, Restart, Stop};
+        use EventKind::{
+            Continue, Failover, Kill, NetworkBack as Back, NetworkCut as Cut, Restart, Stop,
+        };
+        assert_eq!(fault(&[(1_000, Cut), (2_000, Back), (3_000, Cut), (4_000, Back)]), None);
+        assert_eq!(fault(&[(1_000, Cut), (2_000, Back), (3_000, Failover)]), None);
         assert_eq!(
             fault(&[(1_000, Kill), (2_000, Stop), (3_000, Continue), (9_000, Restart)]),
             None
@@ -225,6 +274,17 @@ mod tests {
             (&[(2_000, Continue)], "0: continue at 2.00 s finds a server that is not stopped"),
             (&[(2_000, Stop), (3_000, Kill)], "1: kill at 3.00 s finds a server that is stopped"),
             (&[(1_000, Kill), (2_000, Stop)], "1: the server is stopped and not continued"),
+            (&[(1_000, Kill), (2_000, Cut)], "1: the network is cut and does not come back"),
+            (&[(1_000, Cut), (2_000, Kill)], "1: kill at 2.00 s finds a network that is cut"),
+            (&[(1_000, Back)], "0: network_back at 1.00 s finds a network that is not cut"),
+            (
+                &[(1_000, Stop), (2_000, Cut)],
+                "1: network_cut at 2.00 s finds a server that is stopped",
+            ),
+            (
+                &[(1_000, Failover), (2_000, Kill)],
+                "1: kill at 2.00 s has no standby left after the failover",
+            ),
         ] {
             assert_eq!(why(events).as_deref(), Some(expected));
         }

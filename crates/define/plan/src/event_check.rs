@@ -1,5 +1,6 @@
 //! Checks that loads, hosts and engines can have the events of steps.
 
+use model::sql::Dialect;
 use model::{EventKind, Experiment, Load, Variant, server};
 use reader::error::{Errors, PlanError};
 use reader::place::Place;
@@ -21,6 +22,7 @@ impl Resolver<'_> {
         let tables = self.requested_steps(&file.benchmark);
         let mut errors = Errors::default();
         let steps = experiment.steps.iter().zip(&tables);
+        let mut has_failed_over = false;
         for (step, table) in steps.filter(|(step, _)| !step.events.is_empty()) {
             let mut refuse = |at: Place, why: String, remedy: &str| {
                 let error = PlanError::here(at, format!("step {}: {why}", step.name));
@@ -39,6 +41,12 @@ impl Resolver<'_> {
                 let why = "perf cannot follow a server through its events".to_owned();
                 refuse(all, why, "leave out the events, or `profile`");
             }
+            if has_failed_over {
+                let why = "an earlier step has a failover, after which the server has no standby";
+                let remedy = "leave out the events, or write the step before that step";
+                refuse(table.place_of(EVENTS), why.to_owned(), remedy);
+            }
+            has_failed_over |= step.events.iter().any(|it| it.kind == EventKind::Failover);
             let places = table.tables.iter().flatten().map(|it| it.place.clone());
             for (event, place) in step.events.iter().zip(places) {
                 // One variant is enough to show what is wrong.
@@ -57,7 +65,9 @@ impl Resolver<'_> {
     fn misfit(&self, event: EventKind, variant: &Variant) -> Option<(&'static str, &'static str)> {
         let engines = self.catalog.engines();
         let info = engines.iter().find(|info| info.name == variant.build.engine);
-        let is_server = info.is_some_and(|info| info.dialect.is_some());
+        let dialect = info.and_then(|info| info.dialect);
+        let is_server = dialect.is_some();
+        let has_standby = variant.options.get(server::REPLICA).is_some();
         match (is_server, event.is_of_embedded()) {
             (false, true) => None,
             (false, false) => Some((
@@ -72,7 +82,18 @@ impl Resolver<'_> {
                 "Assay has not started the server of the dsn, and ends no server of others",
                 "leave out the events, or name a build such as postgres@15.10 in place of the dsn",
             )),
-            (true, false) if variant.options.get(server::REPLICA).is_some() => Some((
+            (true, false) if event == EventKind::Failover => match dialect {
+                Some(Dialect::Postgres) if has_standby => None,
+                Some(Dialect::Postgres) => Some((
+                    "the server has no standby",
+                    "write the option assay.replica, \"async\" or \"sync\"",
+                )),
+                Some(Dialect::Mysql) | None => Some((
+                    "Assay promotes standbys of Postgres only",
+                    "write do = \"kill\", or name an engine such as postgres@15.10",
+                )),
+            },
+            (true, false) if has_standby => Some((
                 "the standby would be ended with its server",
                 "leave out the events, or the option assay.replica",
             )),

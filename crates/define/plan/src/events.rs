@@ -82,6 +82,12 @@ mod tests {
             (LAST, step("{ at = \"10s\", do = \"reopen\" }"), "is too late for the step"),
             (LAST, step("{ at = \"2s\", do = \"kill\" }"), "the engine runs in the client"),
             (LAST, step("{ at = \"2s\", do = \"kil\" }"), "unknown do `kil`"),
+            (
+                LAST,
+                step("{ at = \"2s\", do = \"network_cut\" }"),
+                "the network is cut and does not",
+            ),
+            (LAST, step("{ at = \"2s\", do = \"failover\" }"), "the engine runs in the client"),
             (LAST, step("{ at = \"2s\" }"), "missing field `do`"),
             (LAST, step("{ at = \"soon\", do = \"kill\" }"), "soon"),
             (LAST, step(&format!("{reopen}, {reopen}")), "is not later than"),

@@ -3,6 +3,9 @@
 use fold::Fold;
 use model::{EngineState, Kind, Readings, Step, TableReadings, metric};
 
+/// Start of the names of an engine's metrics.
+const ENGINE: &str = "engine_";
+
 /// Readings at the start of a span, and the gauges since.
 #[derive(Debug, Default)]
 pub(crate) struct Account {
@@ -68,6 +71,13 @@ impl Span {
         let (account, fold) = (Account::begin(now), Fold::new(step));
         Self { account, before, since, fold, engine_had_the_cpus: 0 }
     }
+
+    /// Discards the engine's counters so far: another server counts from now on.
+    pub(crate) fn forget_engine(&mut self) {
+        self.before = EngineState::default();
+        let Account { base, last, .. } = &mut self.account;
+        [base, last].into_iter().for_each(|it| it.retain(|name, _| !name.starts_with(ENGINE)));
+    }
 }
 
 /// Returns the gauges among cumulative readings.
@@ -131,6 +141,18 @@ mod tests {
         let account = Account::begin(readings(&[(metric::DEVICE_WRITES, 10.0)]));
         let now = readings(&[(metric::DEVICE_WRITES, 4.0), (metric::DEVICE_READS, 7.0)]);
         assert_eq!(account.growth(&now), Readings::new());
+    }
+
+    #[test]
+    fn counters_of_a_replaced_engine_have_no_growth() {
+        let stop = model::StopRule::Operations(1);
+        let counters = readings(&[(metric::ENGINE_COMMITS, 3.0), (metric::DEVICE_WRITES, 1.0)]);
+        let (step, before) = (Step::new("overwrite", stop), EngineState::default());
+        let mut span = Span::begin(&step, counters, before, String::new());
+        span.forget_engine();
+        let now = readings(&[(metric::ENGINE_COMMITS, 9.0), (metric::DEVICE_WRITES, 4.0)]);
+        let grown = readings(&[(metric::DEVICE_WRITES, 3.0)]);
+        assert_eq!((span.account.growth(&now), span.account.step(&now)), (grown.clone(), grown));
     }
 
     /// Goal: a table that is new, or was not sampled last time, has gauges and no growth.

@@ -78,6 +78,7 @@ static EXPERIMENTS: &[(&str, &str)] = files!("experiments":
     "open-loop"
     "postgres-12-to-18"
     "postgres-12-to-18-io"
+    "postgres-failover"
     "postgres-kill"
     "rocksdb-byos"
     "rocksdb-iobuf"

@@ -186,6 +186,9 @@ pub struct LoginOptions {
     /// What the server must be.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub role: Option<ServerRole>,
+    /// Address that is tried after the server's own: that of its standby.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub standby: Option<Address>,
     /// The client's certificate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub certificate: Option<ClientCertificate>,

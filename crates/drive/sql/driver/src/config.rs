@@ -237,12 +237,22 @@ impl<S> Config<S> {
         })
     }
 
-    /// Connects and logs in.
+    /// Connects and logs in, at the standby where the server is away and has one.
+    ///
+    /// Source: PostgreSQL documentation, section 34.1.1.3, "Specifying Multiple Hosts".
     ///
     /// # Errors
     /// When no server listens, or the login is rejected.
     pub fn connect<C: Connection<Session = S>>(&self) -> Reply<C, C> {
-        let mut connection = C::open(&self.endpoint, &self.session, self.contact)?;
+        let Self { endpoint, session, contact, .. } = self;
+        let opened = C::open(endpoint, session, *contact);
+        let mut connection = match (opened, &endpoint.login.standby) {
+            (Err(failure), Some(standby)) if failure.outage().is_some() => {
+                let standby = Endpoint { address: standby.clone(), ..endpoint.clone() };
+                C::open(&standby, session, *contact)
+            }
+            (opened, _) => opened,
+        }?;
         if self.is_pooled
             && let Some(number) = connection.session_number()?
         {

@@ -122,7 +122,8 @@ impl Database for PostgresDatabase {
     }
 
     fn verify(engine: &PostgresEngine) -> Result<(), EngineError> {
-        match engine.config.own.replica {
+        let is_replaced = engine.config.endpoint.login.standby.is_some();
+        match engine.config.own.replica.filter(|_| !is_replaced) {
             Some(_) => standby::verify(&mut engine.connect()?),
             None => Ok(()),
         }

@@ -151,6 +151,12 @@ impl Kind for PostgresKind {
         standby::follow(&mut Connection::open(server, &Session::default(), Contact::Known)?)
     }
 
+    fn promote(&self, standby: &Endpoint) -> Result<(), EngineError> {
+        let mut connection = Connection::open(standby, &Session::default(), Contact::Known)?;
+        connection.limit_wait(Some(PROBE_WITHIN))?;
+        standby::promote(&mut connection)
+    }
+
     fn stop(&self) -> Stop {
         Stop::Interrupt
     }

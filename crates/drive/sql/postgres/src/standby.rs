@@ -19,6 +19,12 @@ const SLOT: &str = "assay";
 const FOLLOWING: &str = "rm -rf pg_replslot/* && : > standby.signal";
 /// Replication connections: the default, as a standby may not have fewer than its data's server.
 const SENDERS: &str = "10";
+/// Once it is promoted, commits of the standby wait for no other.
+const ALONE: &str = "synchronous_standby_names = ''\n";
+/// Promotes a standby, without waiting for it.
+///
+/// Source: Postgres' documentation, "Recovery Control Functions", `pg_promote`.
+const PROMOTE: &str = "SELECT pg_promote(false) WHERE pg_is_in_recovery()";
 /// Creates the slot, once.
 const CREATE_SLOT: &str = "SELECT pg_create_physical_replication_slot('assay') WHERE NOT EXISTS \
                            (SELECT FROM pg_replication_slots WHERE slot_name = 'assay')";
@@ -54,7 +60,7 @@ pub(crate) fn check_options(spec: &ServerSpec<'_>) -> Result<(), EngineError> {
     Ok(())
 }
 
-/// Returns the settings of a server with a standby; of the standby too, where they have no effect.
+/// Returns the settings of a server with a standby.
 pub(crate) fn settings(spec: &ServerSpec<'_>) -> Vec<(&'static str, String)> {
     let Some(kind) = spec.options.get(REPLICA) else { return Vec::new() };
     let names = if kind == Replica::Sync.name() { "*" } else { "" };
@@ -76,7 +82,8 @@ pub(crate) fn tasks(
     let mut text = configuration(spec);
     text.push_str(&format!(
         "primary_conninfo = 'host={socket} port={port} user=postgres application_name={SLOT}'\n\
-         primary_slot_name = '{SLOT}'\n"
+         primary_slot_name = '{SLOT}'\n\
+         {ALONE}"
     ));
     [copy, serving(spec, spec.site.file("replica.conf"), text, Vec::new())]
 }
@@ -87,6 +94,15 @@ pub(crate) fn follow(connection: &mut Connection) -> Result<(), EngineError> {
     match follows(connection)? {
         true => Ok(()),
         false => Err(EngineError::Fatal("the standby does not follow yet".to_owned())),
+    }
+}
+
+/// Promotes a standby; success means that it takes writes.
+pub(crate) fn promote(connection: &mut Connection) -> Result<(), EngineError> {
+    connection.run(PROMOTE)?;
+    match connection.first("SELECT pg_is_in_recovery()")?.as_deref() {
+        Some("f") => Ok(()),
+        _ => Err(EngineError::Fatal("the standby is not promoted yet".to_owned())),
     }
 }
 
@@ -145,6 +161,7 @@ mod tests {
         for line in ["synchronous_standby_names = '*'", "primary_slot_name = 'assay'"] {
             assert!(text.lines().any(|found| found == line), "{line}: {text}");
         }
+        assert!(text.ends_with(ALONE), "it has no standby once it is promoted: {text}");
         let text = standby(Durability::None, &[(REPLICA, "async")]).unwrap();
         assert!(text.contains("synchronous_standby_names = ''"), "{text}");
     }

@@ -231,6 +231,14 @@ pub trait Kind: Send + Sync {
         Ok(())
     }
 
+    /// Promotes a standby whose server has ended; success means that it takes writes.
+    ///
+    /// # Errors
+    /// While it does not, and for a kind without standby.
+    fn promote(&self, _standby: &Endpoint) -> Result<(), EngineError> {
+        Err(refused(REPLICA, "Assay does not promote standbys of this kind of server"))
+    }
+
     /// Returns the signal of a clean stop.
     fn stop(&self) -> Stop;
 

@@ -9,6 +9,7 @@ use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::sync::Arc;
 
 use child::Confinement;
 use model::Password;
@@ -16,6 +17,7 @@ use rustix::process::Signal;
 
 use crate::error::ServerError;
 use crate::kind::{Site, Task};
+use crate::network::Network;
 use crate::private_dir::PrivateDir;
 use crate::process::ProcessIdentity;
 use crate::user::{User, command};
@@ -29,7 +31,7 @@ done
 exec "$@""#;
 
 /// Where a server's processes run.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub struct ServerPlacement {
     /// Directories of the control groups it joins.
     pub groups: Vec<PathBuf>,
@@ -37,6 +39,8 @@ pub struct ServerPlacement {
     pub cpus: Vec<u32>,
     /// The files that it may reach; `None` for those of its account.
     pub confinement: Option<Confinement>,
+    /// The network that joins it and its clients alone; `None` for that of this host.
+    pub network: Option<Arc<Network>>,
 }
 
 /// Who runs a program of a server's set-up, in which directories, and the files it may reach.
@@ -60,9 +64,9 @@ impl ServerPlacement {
         Self { confinement, ..self.clone() }
     }
 
-    /// Returns the command prefix that joins the groups, sets the CPUs and confines.
+    /// Returns the command prefix that enters the network, joins the groups, sets the CPUs and confines.
     fn args(&self) -> Vec<OsString> {
-        let mut args = Vec::new();
+        let mut args: Vec<_> = self.network.iter().flat_map(|it| it.server_args()).collect();
         if !self.groups.is_empty() {
             args.extend(["sh", "-c", JOIN, "sh"].map(OsString::from));
             args.push(self.groups.len().to_string().into());

@@ -1,4 +1,4 @@
-//! Faults of a running server: suspended, stopped, and started again on its data.
+//! Faults of a running server: suspended, stopped, started again, replaced by its standby.
 //!
 //! No function waits for the server: the caller has clients to watch meanwhile.
 
@@ -6,9 +6,10 @@ use rustix::process::Signal;
 
 use crate::error::ServerError;
 use crate::launch;
-use crate::process::ProcessIdentity;
+use crate::network::Network;
+use crate::process::{ProcessIdentity, descendants, kill_all};
 use crate::running::{PROBE_WITHIN, Running};
-use crate::site;
+use crate::{site, standby};
 
 impl Running {
     /// Stops every process of it with SIGSTOP.
@@ -51,7 +52,50 @@ impl Running {
         }
     }
 
-    /// Returns whether it answers again; its answer is awaited for two seconds.
+    /// Returns the network that joins it and its clients alone.
+    pub fn network(&self) -> Option<&Network> {
+        self.serving.1.network.as_deref()
+    }
+
+    /// Cuts the network between it and its clients, or joins them again; nothing without one.
+    ///
+    /// # Errors
+    /// When the link cannot be changed.
+    pub fn set_network(&self, is_up: bool) -> Result<(), ServerError> {
+        self.network().map_or(Ok(()), |network| network.set_link(is_up))
+    }
+
+    /// Returns whether its standby has taken its place.
+    pub fn is_promoted(&self) -> bool {
+        self.is_promoted
+    }
+
+    /// Kills its processes; its standby takes its place, and [`Running::is_ready`] promotes it.
+    ///
+    /// # Errors
+    /// Without a standby that runs.
+    pub fn fail_over(&mut self) -> Result<(), ServerError> {
+        let lacks = || ServerError::fatal("the server has no standby that runs".to_owned());
+        let mut standby = self.standby.take().ok_or_else(lacks)?;
+        let child = standby.child.take().ok_or_else(lacks)?;
+        if let Some(server) = ProcessIdentity::of(self.child.id()) {
+            // Stopped before the scan, so that it starts no other process after it.
+            server.signal(Signal::STOP);
+            kill_all(&[vec![server], descendants(server.pid)].concat());
+        }
+        self.child.wait().ok();
+        self.files.push(std::mem::replace(&mut self.site.log, standby.log.clone()));
+        self.files.extend(standby.serve.files.iter().map(|(path, _)| path.clone()));
+        self.site.data.set_file_name(standby::DATA);
+        (self.child, self.probed, self.serving.0) = (child, standby.endpoint, standby.serve);
+        self.is_promoted = true;
+        match ProcessIdentity::of(self.child.id()) {
+            Some(server) => self.private_dir.record_server(server),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns whether it answers again, and takes writes; its answer is awaited for two seconds.
     ///
     /// # Errors
     /// When it has ended: its message.
@@ -59,9 +103,13 @@ impl Running {
         if self.death().is_some() {
             return Err(self.kind.startup_error(&site::tail(&self.site.log)).into());
         }
-        let mut endpoint = self.endpoint.clone();
+        let mut endpoint = self.probed.clone();
         endpoint.login.timeout_ms = u32::try_from(PROBE_WITHIN.as_millis()).ok();
-        if self.kind.probe(&endpoint).is_err() {
+        let answer = match self.is_promoted {
+            true => self.kind.promote(&endpoint),
+            false => self.kind.probe(&endpoint),
+        };
+        if answer.is_err() {
             return Ok(false);
         }
         launch::remove_secrets(&self.serving.0)?;

@@ -2,27 +2,24 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::net::TcpListener;
 use std::path::PathBuf;
 use std::process::{Child, ExitStatus};
-use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Duration;
 
 use engine::EngineError;
-use model::server::{FALLBACK, REPLICA, TRANSPORT};
-use model::{Endpoint, Password, Transport};
+use model::server::{FALLBACK, REPLICA};
+use model::{Address, Endpoint, Transport};
 use rustix::process::Signal;
 
 use crate::error::ServerError;
 use crate::kind::{Kind, ServerSpec, Site, Stop, Task};
 use crate::launch::{self, ServerPlacement, SetUp};
-use crate::listen_address::ListenAddress;
 use crate::private_dir::PrivateDir;
 use crate::process::{ProcessIdentity, kill_all};
 use crate::site::{self, Template};
 use crate::standby::Standby;
-use crate::start::{SET_UP_MAX, Start, set_up_error, waits};
-use crate::user::{MOVE_DATA, User, random};
+use crate::start::{SET_UP_MAX, Start, set_up_error, site_of, waits};
+use crate::user::{MOVE_DATA, User};
 
 /// Timeout from start to ready; recovery may take long.
 pub const READY_WITHIN: Duration = Duration::from_secs(120);
@@ -39,18 +36,11 @@ const POLLS_PER_SCAN: u32 = 20;
 /// Remedy for a program that the account of a server cannot reach.
 const MOVE_SERVER: &str = "move the server with `assay engine add` or --cache-dir";
 
+/// Where a server and its clients are whose network can be cut.
+const APART: &str = "server and clients each in a network namespace, joined by a link";
 /// Where the standby of a server is.
 const FOLLOWING: &str =
     "follows from a copy of the data, on this machine and in the server's group";
-
-/// Name of a server's log in its directory.
-pub const LOG: &str = "server.log";
-
-/// First port number for sockets named by one, and how many there are: below those from which the
-/// kernel gives one to each connection. Source: ip(7), `ip_local_port_range`.
-const PORTS: (u16, u16) = (20_000, 12_000);
-/// Numbers the servers of this process.
-static NEXT: AtomicU16 = AtomicU16::new(0);
 
 /// How a server ended by itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,11 +68,15 @@ pub struct Running {
     pub(crate) serving: (Task, ServerPlacement),
     /// First line of its program's `--version`.
     pub version: String,
-    /// Where it listens.
+    /// Where it listens for clients.
     pub endpoint: Endpoint,
-    files: Vec<PathBuf>,
+    /// Where it is probed: by its socket, if clients have a network of their own.
+    pub(crate) probed: Endpoint,
+    pub(crate) files: Vec<PathBuf>,
     pub(crate) child: Child,
-    standby: Option<Standby>,
+    pub(crate) standby: Option<Standby>,
+    /// Whether it was the standby of one that was killed.
+    pub(crate) is_promoted: bool,
     /// What it does without since its start.
     fallback: Option<String>,
     /// Its end, once observed.
@@ -140,6 +134,7 @@ impl Running {
         let mut running = Self {
             kind: start.kind,
             endpoint: start.kind.endpoint(&site),
+            probed: start.kind.endpoint(&start.probed(&site)),
             program: start.program.to_owned(),
             site,
             user,
@@ -148,6 +143,7 @@ impl Running {
             files,
             child,
             standby,
+            is_promoted: false,
             fallback: None,
             ended: None,
             polls: 0,
@@ -193,6 +189,7 @@ impl Running {
         let facts = [
             ("server", "started by Assay for the run".to_owned()),
             (FALLBACK, self.fallback.clone().unwrap_or_default()),
+            ("server_network", self.network().map_or("", |_| APART).to_owned()),
             ("server_program", program),
             ("server_replica", self.standby.as_ref().map_or("", |_| FOLLOWING).to_owned()),
             ("server_transport", self.transport()),
@@ -201,6 +198,11 @@ impl Running {
         ];
         let facts = facts.map(|(name, value)| (name.to_owned(), value)).into_iter();
         facts.filter(|(_, value)| !value.is_empty()).collect()
+    }
+
+    /// Returns the address of its standby.
+    pub fn standby_address(&self) -> Option<Address> {
+        self.standby.as_ref().map(|standby| standby.endpoint.address.clone())
     }
 
     /// Returns how clients connect, with the address of TCP.
@@ -320,7 +322,7 @@ impl Running {
         probe: impl Fn(&dyn Kind, &Endpoint) -> Result<(), EngineError>,
     ) -> Result<(), ServerError> {
         let mut probe_error = String::new();
-        let mut endpoint = self.endpoint.clone();
+        let mut endpoint = self.probed.clone();
         endpoint.login.timeout_ms = u32::try_from(PROBE_WITHIN.as_millis()).ok();
         for _ in 0..waits(within) {
             if self.death().is_some() {
@@ -370,39 +372,6 @@ fn check_paths(start: &Start<'_>) -> Result<(), ServerError> {
         }
     }
     Ok(())
-}
-
-/// Returns where a server is and listens; its password is not known yet.
-fn site_of(start: &Start<'_>, private_dir: &PrivateDir) -> Result<Site, ServerError> {
-    let number = NEXT.fetch_add(1, Ordering::Relaxed);
-    let (first, count) = PORTS;
-    // Not the process's number: containers that share a network have the same ones.
-    let own = random().map_or(0, |[low, high, ..]| u16::from_le_bytes([low, high])) % count;
-    let address = start.address.map(ListenAddress::find).transpose()?;
-    let transport = start.options.get(TRANSPORT).and_then(|text| text.parse().ok());
-    // A unix socket is not reached from another machine.
-    let transport = address.as_ref().map_or(transport.unwrap_or_default(), |_| Transport::Tcp);
-    let own = own.wrapping_add(number);
-    let mut ports = (0..count).map(|more| first + own.wrapping_add(more) % count);
-    let mut site = Site {
-        data: start.dir.join("data"),
-        socket: private_dir.socket(),
-        temporary: start.dir.join("tmp"),
-        log: start.dir.join(LOG),
-        port: first,
-        transport,
-        address,
-        password: Password(String::new()),
-    };
-    let ip = site.ip();
-    // The standby of some kinds follows by TCP.
-    let port = match (transport, start.options.get(REPLICA)) {
-        (Transport::Unix, None) => ports.next(),
-        _ => ports.find(|port| TcpListener::bind((ip.as_str(), *port)).is_ok()),
-    };
-    // Where none is free, the server reports it.
-    site.port = port.unwrap_or(first);
-    Ok(site)
 }
 
 /// Fills the data directory from a template, else by the set-up programs, then sets the password.

@@ -40,7 +40,7 @@ pub(crate) struct Standby {
     /// Where it listens.
     pub(crate) endpoint: Endpoint,
     pub(crate) log: PathBuf,
-    child: Option<Child>,
+    pub(crate) child: Option<Child>,
     /// Whether its end was observed.
     pub(crate) has_died: bool,
 }

@@ -1,22 +1,36 @@
 //! What a server is started with, and how a program of its set-up fails.
 
+use std::net::TcpListener;
 use std::path::Path;
 use std::process::ExitStatus;
+use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Duration;
 
 use engine::EngineError;
-use model::{Options, Settings};
+use model::server::{REPLICA, TRANSPORT};
+use model::{Options, Password, Settings, Transport};
 
 use crate::error::ServerError;
-use crate::kind::{Kind, Task};
+use crate::kind::{Kind, Site, Task};
 use crate::launch::{self, ServerPlacement};
-use crate::private_dir;
+use crate::listen_address::ListenAddress;
+use crate::network::Network;
+use crate::private_dir::{self, PrivateDir};
 use crate::process::WAIT_MS;
 use crate::site;
-use crate::user::User;
+use crate::user::{User, random};
 
 /// Timeout of a set-up program: MySQL 5.7 takes 9 s, more on a busy disk.
 pub const SET_UP_MAX: Duration = Duration::from_secs(300);
+
+/// Name of a server's log in its directory.
+pub const LOG: &str = "server.log";
+
+/// First port number for sockets named by one, and how many there are: below those from which the
+/// kernel gives one to each connection. Source: ip(7), `ip_local_port_range`.
+const PORTS: (u16, u16) = (20_000, 12_000);
+/// Numbers the servers of this process.
+static NEXT: AtomicU16 = AtomicU16::new(0);
 
 /// Everything a server is started with.
 #[derive(Clone)]
@@ -48,6 +62,14 @@ pub struct Start<'a> {
     pub ready_within: Duration,
 }
 
+impl Start<'_> {
+    /// Returns the site at which Assay itself reaches the server.
+    pub(crate) fn probed(&self, site: &Site) -> Site {
+        let own = self.placement.network.as_ref().map(|_| Transport::Unix);
+        Site { transport: own.unwrap_or(site.transport), ..site.clone() }
+    }
+}
+
 /// Checks that servers of a kind can be started here: their account, its reach, `setpriv`, sockets.
 ///
 /// Returns the number of the account.
@@ -76,6 +98,44 @@ pub(crate) fn set_up_error(
         return EngineError::Fatal(format!("{program} failed ({exit}): {reason}"));
     }
     startup_error
+}
+
+/// Returns where a server is and listens; its password is not known yet.
+pub(crate) fn site_of(start: &Start<'_>, private_dir: &PrivateDir) -> Result<Site, ServerError> {
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let (first, count) = PORTS;
+    // Not the process's number: containers that share a network have the same ones.
+    let own = random().map_or(0, |[low, high, ..]| u16::from_le_bytes([low, high])) % count;
+    let address = match &start.placement.network {
+        Some(_) => Some(Network::address()),
+        None => start.address.map(ListenAddress::find).transpose()?,
+    };
+    let transport = start.options.get(TRANSPORT).and_then(|text| text.parse().ok());
+    // A unix socket is not reached from another machine.
+    let transport = address.as_ref().map_or(transport.unwrap_or_default(), |_| Transport::Tcp);
+    let own = own.wrapping_add(number);
+    let mut ports = (0..count).map(|more| first + own.wrapping_add(more) % count);
+    let mut site = Site {
+        data: start.dir.join("data"),
+        socket: private_dir.socket(),
+        temporary: start.dir.join("tmp"),
+        log: start.dir.join(LOG),
+        port: first,
+        transport,
+        address,
+        password: Password(String::new()),
+    };
+    let ip = site.ip();
+    // The standby of some kinds follows by TCP.
+    let port = match (transport, start.options.get(REPLICA)) {
+        (Transport::Unix, None) => ports.next(),
+        // All ports of a network of its own are free.
+        (Transport::Tcp, _) if start.placement.network.is_some() => ports.next(),
+        _ => ports.find(|port| TcpListener::bind((ip.as_str(), *port)).is_ok()),
+    };
+    // Where none is free, the server reports it.
+    site.port = port.unwrap_or(first);
+    Ok(site)
 }
 
 /// Converts a timeout to a count of waits.

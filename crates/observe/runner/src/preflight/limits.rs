@@ -4,7 +4,8 @@ use std::path::Path;
 
 use engine::{Driver, EngineError, OpenSpec};
 use model::{
-    AccountNeed, Bytes, Experiment, Load, ServerLoad, Step, StopRule, SystemNeeds, Variant,
+    AccountNeed, Bytes, EventKind, Experiment, Load, ServerLoad, Step, StopRule, SystemNeeds,
+    Variant,
 };
 use profiler::Profiler;
 use sampler::{MemoryCap, Shortage};
@@ -61,6 +62,10 @@ pub fn host_refusals(
     found.extend(Cpus::of(experiment).err());
     let cap = experiment.memory_bytes.map(MemoryCap::create).transpose();
     found.extend(cap.err().map(RunnerError::from));
+    if experiment.has_event(EventKind::NetworkCut) {
+        let network = server::Network::make().map_err(RunnerError::Server);
+        found.extend(network.err());
+    }
     for variant in &experiment.variants {
         let kind = kinds(&variant.build.engine).filter(|_| variant.dsn.is_none());
         let mut needs = client(experiment, variant, kind);

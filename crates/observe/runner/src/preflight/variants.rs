@@ -120,7 +120,7 @@ fn open_once(
         opened => opened?,
     };
     order.server = host.server(experiment, called_procedures(experiment));
-    let mut process = bench.start(&order, &cpus)?;
+    let mut process = bench.start(&order, &cpus, host.own_network())?;
     let limit = experiment.memory_bytes.filter(|_| matches!(host, Host::Worker));
     // Dropped after the process, which lives in it.
     let memory = MemoryWatch::begin(limit, process.pid())?;

@@ -396,6 +396,12 @@ impl<'a> StepAccumulator<'a> {
         self.samplers = samplers;
     }
 
+    /// Discards the engine's counters so far: another server counts from now on.
+    pub(super) fn forget_engine(&mut self) {
+        self.span.forget_engine();
+        self.last_tables.clear();
+    }
+
     /// Syncs the files below `data`; returns the counters' growth meanwhile.
     ///
     /// `None` where they cannot be synced, or the user stops Assay meanwhile.

@@ -12,7 +12,11 @@ impl Supervisor<'_> {
     pub(super) fn execute_events(&mut self) {
         let now = self.clock.now();
         let Some(server) = self.host.running().filter(|_| !self.watch.is_over) else { return };
+        let was_promoted = server.is_promoted();
         let advanced = self.server_events.advance(server, now);
+        if server.is_promoted() != was_promoted {
+            self.accumulator.forget_engine();
+        }
         if self.server_events.is_away() {
             // It has a limit of its own.
             self.watch.alive(now);

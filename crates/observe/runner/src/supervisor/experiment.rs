@@ -7,7 +7,7 @@ use engine::{EngineError, NO_ANSWER};
 use load::{Clock, SteadyClock};
 use model::{Address, Cell, DriveSpan, Experiment, Manifest, RunEnd, RunRecord, Variant};
 use sampler::IsLog;
-use server::ServerError;
+use server::{Network, ServerError};
 use snapshot::Store;
 
 use super::accumulator::StepAccumulator;
@@ -193,7 +193,7 @@ impl<'a> Running<'a> {
             Err(error) => return Err(error),
         };
         order.server = host.server(experiment, Vec::new());
-        let mut workers = self.workers(&order, cpus)?;
+        let mut workers = self.workers(&order, host.own_network())?;
         // The cap is on the server and its page cache, when there is one.
         let limit = experiment.memory_bytes.filter(|_| matches!(host, Host::Worker));
         let pid = workers.pid().unwrap_or_else(std::process::id);
@@ -235,9 +235,13 @@ impl<'a> Running<'a> {
     }
 
     /// Starts the worker of an order, or its workers on client hosts.
-    fn workers(&self, order: &Order, cpus: &Cpus) -> Result<Workers<'a>, RunnerError> {
+    fn workers(
+        &self,
+        order: &Order,
+        network: Option<&Network>,
+    ) -> Result<Workers<'a>, RunnerError> {
         let Some(hosts) = self.bench.clients else {
-            return Ok(Workers::Here(Box::new(self.bench.start(order, cpus)?)));
+            return Ok(Workers::Here(Box::new(self.bench.start(order, self.cpus, network)?)));
         };
         let group = WorkerGroup::start(hosts, self.experiment, order.cell.clients, self.clock);
         let group = group.map_err(|source| RunnerError::Spawn("client hosts".into(), source))?;

@@ -9,11 +9,13 @@ use std::time::Duration;
 use child::landlock_level;
 use engine::EngineError;
 use model::record::{SERVER_NOT_COUNTED, SERVER_WRITES_COUNTED};
-use model::{Address, Endpoint, Experiment, Nanos, RunEnd, Variant};
+use model::{Address, Endpoint, EventKind, Experiment, Nanos, RunEnd, ServerRole, Variant};
 use sampler::{
     CgroupDir, Foreign, IsLog, RunningServer, ServerGroup, ServerTargets, is_own_address,
 };
-use server::{Death, Kind, READY_WITHIN, Running, SET_UP_MAX, ServerError, ServerPlacement, Start};
+use server::{
+    Death, Kind, Network, READY_WITHIN, Running, SET_UP_MAX, ServerError, ServerPlacement, Start,
+};
 
 use super::data::RunData;
 use super::memory::KillCount;
@@ -88,6 +90,8 @@ impl Host {
         let group = ServerGroup::create(experiment.memory_bytes, &data.path)?;
         let options = with_connections(&variant.options, experiment);
         let templates = bench.data.templates()?;
+        let network = experiment.has_event(EventKind::NetworkCut).then(Network::make);
+        let network = network.transpose().map_err(RunnerError::Server)?;
         let start = Start {
             kind,
             program: &program.path,
@@ -101,6 +105,7 @@ impl Host {
                 groups: group.dirs().to_vec(),
                 cpus: cpus.server.clone(),
                 confinement: bench.confinement(&variant.name, &data.path),
+                network: network.map(Arc::new),
             },
             templates: Some(&templates),
             ready_within: READY_WITHIN,
@@ -145,11 +150,17 @@ impl Host {
 
     /// Returns the part of a worker's order about the server, with the procedures to call once.
     pub(crate) fn server(&self, experiment: &Experiment, checked: Vec<u16>) -> Option<ServerOrder> {
-        let endpoint = match self {
+        let mut endpoint = match self {
             Self::Worker => return None,
             Self::Foreign(foreign) => foreign.endpoint.clone(),
             Self::OwnServer(own) => own.running.endpoint.clone(),
         };
+        if let Self::OwnServer(own) = self
+            && experiment.has_event(EventKind::Failover)
+        {
+            endpoint.login.standby = own.running.standby_address();
+            endpoint.login.role = Some(ServerRole::ReadWrite);
+        }
         Some(ServerOrder { endpoint, application: experiment.application.clone(), checked })
     }
 
@@ -189,6 +200,8 @@ impl Host {
         let address = match self {
             Self::Worker => return None,
             Self::Foreign(foreign) => return foreign.ips.first().copied(),
+            // Its interface is not one of this host.
+            Self::OwnServer(own) if own.running.network().is_some() => return None,
             Self::OwnServer(own) => match &own.running.site.address {
                 Some(address) => return Some(address.ip),
                 None => &own.running.endpoint.address,
@@ -196,6 +209,12 @@ impl Host {
         };
         let Address::Tcp { host, .. } = address else { return None };
         Some(host.parse().unwrap_or(Ipv4Addr::LOCALHOST.into()))
+    }
+
+    /// Returns the network that joins the server and its clients alone.
+    pub(crate) fn own_network(&self) -> Option<&Network> {
+        let Self::OwnServer(own) = self else { return None };
+        own.running.network()
     }
 
     /// Returns a server's data directory, and the test for its logs, if it is known.

@@ -1,5 +1,7 @@
 //! CPU placement of a worker and its server.
 
+use std::ffi::OsString;
+
 use model::{Experiment, Placement};
 use rustix::thread::{CpuSet, sched_getaffinity};
 
@@ -19,6 +21,12 @@ impl Cpus {
     /// [`RunnerError::Placement`] when this process may not use as many.
     pub(crate) fn of(experiment: &Experiment) -> Result<Self, RunnerError> {
         place(experiment.placement, &allowed())
+    }
+
+    /// Returns the command prefix that sets the CPUs of a worker.
+    pub(crate) fn worker_args(&self) -> Vec<OsString> {
+        let Some(_) = self.worker.first() else { return Vec::new() };
+        vec!["taskset".into(), "-c".into(), listed(&self.worker).into()]
     }
 
     /// Returns the placement as a fact; `None` when the kernel chooses.
@@ -65,7 +73,7 @@ fn allowed() -> Vec<u32> {
 }
 
 /// Returns CPUs as `taskset` takes them: `0,1`.
-pub(crate) fn listed(cpus: &[u32]) -> String {
+fn listed(cpus: &[u32]) -> String {
     let cpus: Vec<_> = cpus.iter().map(u32::to_string).collect();
     cpus.join(",")
 }

@@ -1,5 +1,6 @@
 //! The worker's child process: start, messages, end.
 
+use std::ffi::OsString;
 use std::io::{self, BufReader};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
@@ -20,7 +21,6 @@ use sampler::{tightest_thread_limit, with_thread_limit};
 
 use super::descendants::Descendants;
 use super::output::OutputTail;
-use super::placement::listed;
 use crate::connection::{ConnectionError, MessageReader, MessageWriter};
 use crate::error::RunnerError;
 use crate::message::{Command, Message};
@@ -113,16 +113,16 @@ impl Ended {
 impl Process {
     /// Starts a worker.
     ///
-    /// Its environment has no passwords, and `preload` when given; it runs on `cpus`, or on all
-    /// when they are none. The connection is its standard input, see [`crate::connect`].
+    /// Its environment has no passwords, and `preload` when given; the command `prefix` places it.
+    /// The connection is its standard input, see [`crate::connect`].
     pub(crate) fn start(
         program: &WorkerProgram,
         dir: &Path,
         preload: Option<&str>,
-        cpus: &[u32],
+        prefix: &[OsString],
         confinement: Option<&Confinement>,
     ) -> Result<Self, RunnerError> {
-        let mut command = placed(program, cpus, confinement);
+        let mut command = placed(program, prefix, confinement);
         command
             .envs(preload.map(|preload| ("LD_PRELOAD", preload)))
             .current_dir(dir)
@@ -293,16 +293,14 @@ fn read_messages(socket: UnixStream, events: &SyncSender<WorkerEvent>) {
     }
 }
 
-/// Returns the command that runs a program on some CPUs, confined to some files.
+/// Returns the command that runs a program after a prefix, confined to some files.
 fn placed(
     program: &WorkerProgram,
-    cpus: &[u32],
+    prefix: &[OsString],
     confinement: Option<&Confinement>,
 ) -> std::process::Command {
     let mut args = confinement.map(Confinement::args).unwrap_or_default();
-    if !cpus.is_empty() {
-        args.extend(["taskset".into(), "-c".into(), listed(cpus).into()]);
-    }
+    args.extend(prefix.iter().cloned());
     args.push(program.path.clone().into_os_string());
     let mut command = child::command(Role::Worker, &args[0]);
     command.args(&args[1..]).args(&program.arguments);

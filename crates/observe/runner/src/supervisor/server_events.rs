@@ -27,8 +27,6 @@ pub(super) struct ServerEvents {
     current: Option<Action>,
     /// Begin and end of those that are over.
     done: Vec<TimeSpan>,
-    /// Its processes have got SIGSTOP.
-    is_suspended: bool,
     /// The clients have ended, and the worker waits for the server.
     pub(super) is_awaited: bool,
 }
@@ -68,10 +66,10 @@ impl ServerEvents {
     /// # Errors
     /// The event from which the server does not come back, and why.
     pub(super) fn advance(&mut self, server: &mut Running, now: Nanos) -> Result<bool, String> {
-        self.poll(server, now).map_err(|error| {
-            let event = self.current.as_ref().map(|action| action.event.to_string());
-            format!("the server is not back after `{}`: {error}", event.unwrap_or_default())
-        })
+        let current = self.current.as_ref().map(|action| action.event);
+        let event = current.or_else(|| self.pending.front().copied()).unwrap_or_default();
+        self.poll(server, now)
+            .map_err(|error| format!("the server is not back after `{event}`: {error}"))
     }
 
     fn poll(&mut self, server: &mut Running, now: Nanos) -> Result<bool, ServerError> {
@@ -113,13 +111,20 @@ impl ServerEvents {
                 self.current = Some(Action { event, begun: now, is_starting: false });
             }
             EventKind::Stop | EventKind::Continue => {
-                self.is_suspended = event.kind == EventKind::Stop;
-                if self.is_suspended {
+                if event.kind == EventKind::Stop {
                     server.suspend()
                 } else {
                     server.resume()
                 }
                 self.done.push(TimeSpan { start_ns: now, end_ns: now });
+            }
+            EventKind::NetworkCut | EventKind::NetworkBack => {
+                server.set_network(event.kind == EventKind::NetworkBack)?;
+                self.done.push(TimeSpan { start_ns: now, end_ns: now });
+            }
+            EventKind::Failover => {
+                self.current = Some(Action { event, begun: now, is_starting: true });
+                server.fail_over()?;
             }
             EventKind::Reopen => unreachable!("the clients do it"),
         }
@@ -131,10 +136,13 @@ impl ServerEvents {
         if !self.is_awaited || self.current.is_some() {
             return false;
         }
-        // The user has stopped the step before these.
-        self.pending.clear();
-        if std::mem::take(&mut self.is_suspended) {
+        // The user has stopped the step before these; what has begun ends.
+        let next = std::mem::take(&mut self.pending).pop_front().map(|event| event.kind);
+        if next == Some(EventKind::Continue) {
             server.resume();
+        } else if next == Some(EventKind::NetworkBack) {
+            // Where it fails, the worker reports that the server does not answer.
+            server.set_network(true).ok();
         }
         std::mem::take(&mut self.is_awaited)
     }
@@ -156,10 +164,11 @@ impl ServerEvents {
         let usual = before.map(|outage| outage.span.length()).max().unwrap_or_default();
         let unusual = |outage: &&Outage| outage.has_failures || outage.span.length() > usual;
         for Outage { span, .. } in ends.outages.iter().filter(unusual) {
-            // A `continue` ends an outage that another event has begun.
+            // These end an outage that another event has begun.
             let is_within = |record: &EventRecord| {
-                let is_begin = record.planned.kind != EventKind::Continue;
-                is_begin && (span.start_ns..=span.end_ns).contains(&record.action.start_ns)
+                let kind = record.planned.kind;
+                let is_end = matches!(kind, EventKind::Continue | EventKind::NetworkBack);
+                !is_end && (span.start_ns..=span.end_ns).contains(&record.action.start_ns)
             };
             let cause = records.iter().position(is_within);
             let is_before = |record: &EventRecord| record.action.start_ns < span.start_ns;
@@ -181,7 +190,7 @@ mod tests {
     }
 
     /// Goal: an outage belongs to the event that began it. Method: a server that is killed, stopped
-    /// and continued, with stalls before and after.
+    /// and continued, then cut off, with stalls before and after.
     #[test]
     fn an_outage_belongs_to_the_event_that_began_it() {
         let event = |ms, kind| StepEvent { at: Nanos::from_millis(ms), kind };
@@ -190,13 +199,18 @@ mod tests {
                 event(1_000, EventKind::Kill),
                 event(3_000, EventKind::Stop),
                 event(4_000, EventKind::Continue),
+                event(7_000, EventKind::NetworkCut),
+                event(8_000, EventKind::NetworkBack),
             ],
             ..Step::new("overwrite", StopRule::Duration(Nanos::from_secs(9)))
         };
         let mut events = ServerEvents::default();
         events.begin(&step, Nanos::from_secs(50));
         // On a clock that showed 50 s when the measured span began.
-        events.done = vec![span(51_005, 51_300), span(53_000, 53_000), span(54_000, 54_000)];
+        events.done =
+            [(1_005, 1_300), (3_000, 3_000), (4_000, 4_000), (7_000, 7_000), (8_000, 8_000)]
+                .map(|(start, end)| span(50_000 + start, 50_000 + end))
+                .into();
         let outage = |start_ms, end_ms, has_failures| {
             let span = span(start_ms, end_ms);
             Outage { span, has_failures }
@@ -210,6 +224,7 @@ mod tests {
                 outage(1_700, 1_712, true),
                 outage(3_003, 4_006, false),
                 outage(6_000, 6_030, false),
+                outage(7_001, 8_070, true),
             ],
             ..StepEnds::without_clients(0, load::StepEnd::Finished)
         };
@@ -218,6 +233,7 @@ mod tests {
         assert_eq!(records[0].outages, [span(1_000, 1_330), span(1_700, 1_712)]);
         assert_eq!(records[1].outages, [span(3_003, 4_006)]);
         assert_eq!(records[2].outages, [span(6_000, 6_030)]);
+        assert_eq!(records[3].outages, [span(7_001, 8_070)]);
     }
 
     #[test]

@@ -15,7 +15,7 @@ use model::{
     RunRecord, Step, StepRecord,
 };
 use profiler::Profiler;
-use server::Kind;
+use server::{Kind, Network};
 
 use super::data::{DataRoot, RunData, check_room};
 use super::placement::Cpus;
@@ -172,16 +172,23 @@ pub enum Served {
 }
 
 impl Workbench<'_> {
-    /// Starts the worker of an order, with its allocator preloaded, on its CPUs.
-    pub(crate) fn start(&self, order: &Order, cpus: &Cpus) -> Result<Process, RunnerError> {
+    /// Starts the worker of an order, with its allocator preloaded, on its CPUs and in its network.
+    pub(crate) fn start(
+        &self,
+        order: &Order,
+        cpus: &Cpus,
+        network: Option<&Network>,
+    ) -> Result<Process, RunnerError> {
         let preload = order.allocator.as_ref().map(|library| self.allocators.preload(library));
         // A worker that only talks to a server loads no library.
         let confinement = self.confinement(&order.variant.name, &order.dir);
         let confinement = confinement.filter(|_| order.server.is_none());
         let confinement =
             confinement.map(|it| it.reading(order.allocator.clone()).of_library(true));
-        let (preload, cpus) = (preload.as_deref(), &cpus.worker);
-        Process::start(&self.program, self.data.path(), preload, cpus, confinement.as_ref())
+        let preload = preload.as_deref();
+        let mut prefix = cpus.worker_args();
+        prefix.extend(network.into_iter().flat_map(Network::clients_args));
+        Process::start(&self.program, self.data.path(), preload, &prefix, confinement.as_ref())
     }
 
     /// Returns the files that the engine of a variant may reach, with its data in `dir`; `None`

@@ -84,6 +84,7 @@ mod servers_come_back_after_events;
 mod servers_count_every_statement;
 mod servers_run_the_insert_benchmark;
 mod servers_start_below_a_closed_home;
+mod servers_survive_cuts_and_failovers;
 mod servers_that_run_already_are_measured;
 mod settles_have_spans_of_their_own;
 mod shipped_experiments_and_applications_are_valid;

@@ -7,7 +7,7 @@ use model::{EventKind, RunRecord, StepRecord};
 use crate::workspace::Workspace;
 
 /// A step with an event on one engine, and a read that needs the engine afterwards.
-const EVENTS: &str = r#"[experiment]
+pub(crate) const EVENTS: &str = r#"[experiment]
 name = "events"
 question = "How long is it away?"
 
@@ -28,6 +28,11 @@ engine = "ENGINE"
 /// Runs the experiment with an engine, a load and events; returns its record.
 fn run(workspace: &Workspace, engine: &str, load: &str, event: &str) -> RunRecord {
     let file = EVENTS.replace("ENGINE", engine).replace("LOAD", load).replace("EVENT", event);
+    run_file(workspace, &file)
+}
+
+/// Runs an experiment; returns its record.
+pub(crate) fn run_file(workspace: &Workspace, file: &str) -> RunRecord {
     workspace.write("events.toml", file);
     workspace.assay_on_servers(&["run", "events.toml"]).recorded();
     let dir = Results::at(&workspace.path("results")).find("events").expect("it was run");
@@ -47,7 +52,7 @@ fn check_writes(step: &StepRecord) {
 }
 
 /// Checks that every arrival of a step is counted, and returns its events.
-fn events(step: &StepRecord) -> Vec<(EventKind, f64)> {
+pub(crate) fn events(step: &StepRecord) -> Vec<(EventKind, f64)> {
     let counts = total_counts(&step.clients);
     let arrivals = step.arrivals.as_ref().expect("it is an open loop");
     assert_eq!(counts.done + counts.failed + arrivals.censored, arrivals.offered);

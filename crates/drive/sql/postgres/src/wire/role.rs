@@ -32,6 +32,10 @@ impl Connection {
         if !is_other {
             return Ok(());
         }
+        if !endpoint.is_foreign {
+            let text = format!("the standby at {} is not promoted", endpoint.address);
+            return Err(Failure::Unreachable(text));
+        }
         Err(Failure::Rejected(format!(
             "the server at {} {what}, and the dsn demands target_session_attrs={demanded}: name \
              the primary in the dsn",
