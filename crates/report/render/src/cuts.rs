@@ -2,8 +2,8 @@
 
 use analysis::{CutSummary, Lost, cut_summary};
 use model::{
-    AfterCut, CutCampaign, CutFileSystem, CutKind, CutLevel, CutRecord, Forgotten, ShellCommand,
-    Survivors, Unit, float,
+    AfterCut, CutCampaign, CutFault, CutFileSystem, CutKind, CutLevel, CutRecord, Forgotten,
+    ShellCommand, Survivors, Unit, float,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -128,7 +128,10 @@ fn imitated(kind: CutKind) -> String {
     };
     let strict = if kind.is_strict { ", strict directories" } else { "" };
     let below = kind.file_system.map(|one| format!(" below {one}")).unwrap_or_default();
-    format!("{}{below}{survivors}{strict}", kind.level.imitates())
+    let fault = kind.fault.map_or("", |fault| match fault {
+        CutFault::Fsync => ", one fsync failed",
+    });
+    format!("{}{below}{survivors}{strict}{fault}", kind.level.imitates())
 }
 
 /// Returns that a class was claimed and not had.
@@ -146,6 +149,10 @@ fn lost_in(cut: &CutRecord) -> String {
         cut.acknowledged,
         syncs.unwrap_or_default()
     );
+    let after = match cut.is_after_recovery {
+        true => format!("by a second power cut right after the recovery, {after}"),
+        false => after,
+    };
     match &cut.after {
         AfterCut::Refused { reason } => format!("the store did not open {after}: {reason}"),
         AfterCut::Opened { losses, .. } => {

@@ -9,8 +9,8 @@ use durability::{CampaignRequest, Conditions, CutError, calibrate, check_level, 
 use indicatif::ProgressBar;
 use miette::{Report, Result, miette};
 use model::{
-    Calibrator, CutCampaign, CutFileSystem, CutKind, CutLevel, CutPlan, CutRecord, Durability,
-    Experiment, Manifest, Nanos, ShellCommand, Survivors, Variant,
+    Calibrator, CutCampaign, CutFault, CutFileSystem, CutKind, CutLevel, CutPlan, CutRecord,
+    Durability, Experiment, Manifest, Nanos, ShellCommand, Survivors, Variant,
 };
 use plan::{Overrides, QuickVariants};
 use render::{CutReport, Format};
@@ -82,6 +82,10 @@ pub(crate) struct Args {
     /// Lose the name of a new file until its directory is synced, as POSIX allows
     #[arg(long)]
     strict: bool,
+    /// What fails before the cut: fsync (one fails and its pages are lost; then the store goes on or
+    /// stops)
+    #[arg(long, value_name = "FAULT")]
+    fault: Option<CutFault>,
     /// File system on the disk that level block cuts: ext4, ext4-nobarrier, xfs or btrfs
     #[arg(long, default_value = "ext4", value_name = "NAME")]
     file_system: CutFileSystem,
@@ -114,6 +118,7 @@ impl Args {
             levels,
             survivors: self.survivors,
             is_strict: self.strict,
+            fault: self.fault,
             file_system: self.file_system,
             clients: self.clients,
         };
@@ -158,6 +163,9 @@ impl Args {
         }
         if self.strict {
             command = command.flag("--strict");
+        }
+        if let Some(fault) = self.fault {
+            command = command.option("--fault", fault.name());
         }
         match campaign.kind.file_system {
             Some(one) => command.option("--file-system", one.name()),
