@@ -44,7 +44,7 @@ impl StoreProcess {
             .stdout(Stdio::null())
             .stderr(errors.try_clone()?)
             .spawn()?;
-        // A message that was read ahead would not make the socket readable.
+        // A message in a buffer does not make the socket readable.
         let input = MessageReader::new(BufReader::with_capacity(1, socket.try_clone()?));
         let output = MessageWriter::new(socket.try_clone()?);
         let mut started = Self { process, socket, output, input, errors };

@@ -20,6 +20,9 @@ const CSV: &str = "variant,engine,claimed,level,survivors,cuts,losing,refused,ga
                    resurrected,never_written,longest_window_ns,median_window_ns,\
                    median_window_low_ns,median_window_high_ns,recovery_ns,breaks_claim";
 
+/// States when a loss happened that the first recovery did not show.
+const AGAIN: &str = "the first recovery found every write; the power failed again right after it";
+
 /// The campaigns of a command or an experiment.
 pub struct CutReport<'a> {
     /// The campaigns, in the order of variants and levels.
@@ -71,6 +74,7 @@ impl CutReport<'_> {
         let title =
             format!("{}, {}: cut {}", campaign.variant, imitated(campaign.kind), cut.number);
         let mut sentences = vec![lost_in(cut)];
+        sentences.extend(cut.is_after_recovery.then(|| AGAIN.to_owned()));
         sentences.extend(example(cut));
         sentences.extend(cut.forgotten.iter().map(forgotten));
         let repeat = (self.repeats)(campaign)
@@ -149,10 +153,6 @@ fn lost_in(cut: &CutRecord) -> String {
         cut.acknowledged,
         syncs.unwrap_or_default()
     );
-    let after = match cut.is_after_recovery {
-        true => format!("by a second power cut right after the recovery, {after}"),
-        false => after,
-    };
     match &cut.after {
         AfterCut::Refused { reason } => format!("the store did not open {after}: {reason}"),
         AfterCut::Opened { losses, .. } => {

@@ -49,6 +49,7 @@ const CLASS: &str = "durability";
   assay durability --engine rocksdb@11.8.1 --durability os --cuts 20
   assay durability --engine postgres@15.10 --durability none --option synchronous_commit=off
   assay durability --engine lmdb --durability sync --level file --survivors half
+  assay durability --engine fjall --durability sync --level file --fault fsync
   assay durability --engine sqlite --durability os --level file --seed 7 --cut 12    one cut again
   assay durability --engine fjall --durability sync --format json
 
@@ -82,8 +83,7 @@ pub(crate) struct Args {
     /// Lose the name of a new file until its directory is synced, as POSIX allows
     #[arg(long)]
     strict: bool,
-    /// What fails before the cut: fsync (one fails and its pages are lost; then the store goes on or
-    /// stops)
+    /// What fails before a cut of level file: fsync (one fails, and its pages are never written)
     #[arg(long, value_name = "FAULT")]
     fault: Option<CutFault>,
     /// File system on the disk that level block cuts: ext4, ext4-nobarrier, xfs or btrfs

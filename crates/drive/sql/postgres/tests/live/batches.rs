@@ -58,7 +58,9 @@ fn cut(program: &Path, dir: &Path, survival: Survival) -> (i64, i64, i64) {
     let setup = application("CREATE TABLE {table} (id BIGINT PRIMARY KEY)", procedures);
     let settings = Settings { durability: Durability::Sync, ..Settings::default() };
     let [data, client] = ["data", "client"].map(|name| dir.join(name));
-    [&data, &client].map(|dir| std::fs::create_dir(dir).unwrap());
+    for dir in [&data, &client] {
+        std::fs::create_dir(dir).unwrap();
+    }
     let disk = Disk::new(Names::Own, LIMIT_BYTES);
     let start = || started(program, &data, &settings, &Options::new());
     let open_at = |endpoint| {
