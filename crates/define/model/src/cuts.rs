@@ -71,6 +71,16 @@ pub enum CutFileSystem {
 names!(CutFileSystem, "a file system of cuts":
     Ext4 "ext4", Ext4Nobarrier "ext4-nobarrier", Xfs "xfs", Btrfs "btrfs");
 
+/// A fault of the disk before a cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CutFault {
+    /// One sync of a file fails, and its unsynced pages are never written.
+    Fsync,
+}
+
+names!(CutFault, "a fault before a cut": Fsync "fsync");
+
 /// How a simulated crash is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CutKind {
@@ -81,6 +91,9 @@ pub struct CutKind {
     /// Whether a new file's name is lost until its directory is synced.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_strict: bool,
+    /// What fails before the cut.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fault: Option<CutFault>,
     /// The file system on the disk, at the level of blocks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file_system: Option<CutFileSystem>,
@@ -98,6 +111,9 @@ pub struct CutPlan {
     /// Whether a new file's name is lost until its directory is synced.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_strict: bool,
+    /// What fails before the cut.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fault: Option<CutFault>,
     /// The file system on the disk, at the level of blocks.
     #[serde(default)]
     pub file_system: CutFileSystem,
@@ -114,6 +130,8 @@ impl CutPlan {
             Some(("survivors", CutLevel::File))
         } else if self.is_strict && !has_files {
             Some(("strict", CutLevel::File))
+        } else if self.fault.is_some() && !has_files {
+            Some(("fault", CutLevel::File))
         } else if self.file_system != CutFileSystem::default() && !has_blocks {
             Some(("file_system", CutLevel::Block))
         } else {
@@ -127,6 +145,7 @@ impl CutPlan {
             level,
             survivors: self.survivors,
             is_strict: self.is_strict && level == CutLevel::File,
+            fault: self.fault.filter(|_| level == CutLevel::File),
             file_system: (level == CutLevel::Block).then_some(self.file_system),
         }
     }
@@ -194,6 +213,16 @@ pub enum AfterCut {
     },
 }
 
+impl AfterCut {
+    /// Returns whether acknowledged changes were lost, or the store.
+    pub const fn has_lost(&self) -> bool {
+        match self {
+            Self::Refused { .. } => true,
+            Self::Opened { losses, .. } => !losses.is_none(),
+        }
+    }
+}
+
 /// One simulated crash.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CutRecord {
@@ -209,6 +238,9 @@ pub struct CutRecord {
     pub syncs: Option<u64>,
     /// The store afterwards.
     pub after: AfterCut,
+    /// Whether the first recovery found everything, and a second cut right after it lost some.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_after_recovery: bool,
     /// What the file system forgot, of a cut that lost something: the largest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub forgotten: Vec<Forgotten>,
@@ -217,10 +249,7 @@ pub struct CutRecord {
 impl CutRecord {
     /// Returns whether acknowledged changes were lost, or the store.
     pub const fn has_lost(&self) -> bool {
-        match &self.after {
-            AfterCut::Refused { .. } => true,
-            AfterCut::Opened { losses, .. } => !losses.is_none(),
-        }
+        self.after.has_lost()
     }
 
     /// Returns the losses of a store that opened.

@@ -72,8 +72,8 @@ pub use capability::{Capabilities, Durability, OpKind};
 pub use client_host::{ClientHost, ClockOffset, Hosts};
 pub use cpu_count::CpuCount;
 pub use cuts::{
-    AfterCut, Calibrator, CutCampaign, CutFileSystem, CutKind, CutLevel, CutPlan, CutRecord,
-    Forgotten, Losses, Survivors,
+    AfterCut, Calibrator, CutCampaign, CutFault, CutFileSystem, CutKind, CutLevel, CutPlan,
+    CutRecord, Forgotten, Losses, Survivors,
 };
 pub use device::{
     Access, DEVICE_SCHEMA, DeviceCell, DeviceRecord, DeviceSpec, DeviceTarget, FIO, IoCpu,

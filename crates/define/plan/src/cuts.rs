@@ -3,7 +3,9 @@
 use model::{CutLevel, CutPlan, Experiment, Survivors};
 use reader::error::{PlanError, refuse};
 
-use crate::settings::{CUT_CLIENTS, CUT_LEVELS, CUTS, DSN, FILE_SYSTEM, NAME, STRICT, SURVIVORS};
+use crate::settings::{
+    CUT_CLIENTS, CUT_LEVELS, CUTS, DSN, FAULT, FILE_SYSTEM, NAME, STRICT, SURVIVORS,
+};
 use crate::spec::File;
 
 /// Default number of cuts. Our choice: without a loss they bound it below 3 %.
@@ -47,6 +49,7 @@ pub(crate) fn cuts(file: &File, experiment: &Experiment) -> Result<Option<CutPla
         levels: table.value(CUT_LEVELS).unwrap_or_else(|| vec![CutLevel::Process, CutLevel::File]),
         survivors: table.value(SURVIVORS).unwrap_or(Survivors::Nothing),
         is_strict: table.value(STRICT) == Some(true),
+        fault: table.value(FAULT),
         file_system: table.value(FILE_SYSTEM).unwrap_or_default(),
         clients: table.value(CUT_CLIENTS).unwrap_or(1),
     };

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use model::setting::{Declared, Form, Scope, parse_short_size, parse_switch, parse_whole};
 use model::units::{parse_count, parse_share, parse_size};
 use model::{
-    Access, Arrivals, Bytes, CutFileSystem, CutLevel, EventKind, Expected, IoTest, Limit,
+    Access, Arrivals, Bytes, CutFault, CutFileSystem, CutLevel, EventKind, Expected, IoTest, Limit,
     LoadReuse, Nanos, Pacing, PageCache, Placement, Settings, Survivors,
 };
 use reader::error::PlanError;
@@ -186,6 +186,7 @@ declare! {
     CUT_LEVELS: Vec<CutLevel> = "levels" [Durability], LineOrLines, |text| distinct("levels", text), Any, None, "";
     SURVIVORS: Survivors = "survivors" [Durability], One(Name(|| Survivors::ALL.map(Survivors::name).into())), named, Any, None, "What survives of unsynced changes: nothing, half or everything";
     STRICT: bool = "strict" [Durability], One(Switch), |text| Ok(parse_switch(text)?), Any, None, "";
+    FAULT: CutFault = "fault" [Durability], One(Name(|| CutFault::ALL.map(CutFault::name).into())), named, Any, None, "What fails before the cut: fsync";
     FILE_SYSTEM: CutFileSystem = "file_system" [Durability], One(Name(|| CutFileSystem::ALL.map(CutFileSystem::name).into())), named, Any, None, "File system on the disk that is cut: ext4, ext4-nobarrier, xfs or btrfs";
     CUT_CLIENTS: u32 = "clients" [Durability], One(Whole), client_count, Any, None, "";
     CODE: String = "code" [Waiver], One(Text), text, Any, None, "";

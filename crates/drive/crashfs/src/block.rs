@@ -26,6 +26,10 @@ use crate::tree::{Names, ROOT};
 
 /// The device by which loop devices are made. Source: loop(4).
 const LOOP_CONTROL: &str = "/dev/loop-control";
+/// The accounts of the first user namespace, the only one whose root may mount a device.
+///
+/// Source: user_namespaces(7).
+const ACCOUNTS: (&str, [&str; 3]) = ("/proc/self/uid_map", ["0", "0", "4294967295"]);
 /// Name of the recorded image.
 const IMAGE: &str = "disk.img";
 
@@ -104,8 +108,12 @@ impl BlockDisk {
         for (program, package) in [kind.mkfs(), ("mount", "mount")] {
             child::find(program).ok_or(MountError::NoProgram(program, package))?;
         }
-        access(LOOP_CONTROL, Access::READ_OK | Access::WRITE_OK)
-            .map_err(|_denied| MountError::NoLoop)?;
+        let (map, all) = ACCOUNTS;
+        let has_all = fs::read_to_string(map).is_ok_and(|map| map.split_whitespace().eq(all));
+        let may_attach = access(LOOP_CONTROL, Access::READ_OK | Access::WRITE_OK).is_ok();
+        if !has_all || !may_attach {
+            return Err(MountError::NoLoop);
+        }
         Disk::check()
     }
 

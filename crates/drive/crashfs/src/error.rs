@@ -33,9 +33,9 @@ pub enum MountError {
     NoProgram(&'static str, &'static str),
     /// The process may not attach loop devices.
     #[error(
-        "this process may not use /dev/loop-control, which power cuts below a file system need: \
-         run as root, and load the module with `modprobe loop`; start a container with \
-         `--privileged`"
+        "this process may not attach loop devices, which power cuts below a file system need: run \
+         as root, not in a user namespace, and load the module with `modprobe loop`; start a \
+         container with `--privileged`"
     )]
     NoLoop,
     /// A program failed: its name and output.

@@ -85,7 +85,7 @@ pub fn calibrate(
         CutLevel::File => OF_POWER,
         CutLevel::Block => OF_BLOCKS,
     };
-    let kind = CutKind { survivors: Survivors::Nothing, is_strict: false, ..kind };
+    let kind = CutKind { survivors: Survivors::Nothing, is_strict: false, fault: None, ..kind };
     let mut calibrators = Vec::new();
     for store in stores {
         let calibrator = store.cut(kind, seed, conditions)?;

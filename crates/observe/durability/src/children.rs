@@ -17,7 +17,7 @@ use serde::Serialize;
 use crate::message::{Order, StoreMessage};
 
 /// Longest time for a store to open or to be compared. Our choice: it only ends what would hang.
-const WITHIN: Duration = Duration::from_secs(300);
+const WITHIN: Duration = Duration::from_secs(60);
 /// Polls until every thread of a process has stopped, and the pause between two.
 const STOP_POLLS: u32 = 20_000;
 const POLL: Duration = Duration::from_micros(500);
@@ -44,7 +44,8 @@ impl StoreProcess {
             .stdout(Stdio::null())
             .stderr(errors.try_clone()?)
             .spawn()?;
-        let input = MessageReader::new(BufReader::new(socket.try_clone()?));
+        // A message in a buffer does not make the socket readable.
+        let input = MessageReader::new(BufReader::with_capacity(1, socket.try_clone()?));
         let output = MessageWriter::new(socket.try_clone()?);
         let mut started = Self { process, socket, output, input, errors };
         started.send(order)?;
@@ -62,7 +63,7 @@ impl StoreProcess {
     /// How the process ended, or that it hangs.
     pub(crate) fn receive(&mut self) -> Result<StoreMessage, String> {
         let waited = self.receive_within(WITHIN)?;
-        waited.ok_or_else(|| format!("it does not answer within {} s", WITHIN.as_secs()))
+        waited.ok_or_else(|| format!("it hangs: no answer within {} s", WITHIN.as_secs()))
     }
 
     /// Waits for the next message, at most so long.
@@ -90,11 +91,14 @@ impl StoreProcess {
         }
     }
 
-    /// Stops every thread of the process.
+    /// Stops every thread of the process, if it has not ended.
     ///
     /// # Errors
-    /// When it has ended, or does not stop.
-    pub(crate) fn freeze(&self) -> io::Result<()> {
+    /// When it does not stop.
+    pub(crate) fn freeze(&mut self) -> io::Result<()> {
+        if self.process.try_wait()?.is_some() {
+            return Ok(());
+        }
         kill_process(Pid::from_child(&self.process), Signal::STOP)?;
         let tasks = format!("/proc/{}/task", self.process.id());
         for _ in 0..STOP_POLLS {
@@ -104,6 +108,11 @@ impl StoreProcess {
             std::thread::park_timeout(POLL);
         }
         Err(io::Error::new(io::ErrorKind::TimedOut, "a thread of the store does not stop"))
+    }
+
+    /// Lets a stopped process go on.
+    pub(crate) fn resume(&self) -> io::Result<()> {
+        Ok(kill_process(Pid::from_child(&self.process), Signal::CONT)?)
     }
 
     /// Kills the process, and waits for its end.

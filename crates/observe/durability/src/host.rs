@@ -1,12 +1,13 @@
 //! Makes cuts: starts a store, stops it at a drawn moment, cuts, opens it again.
 
 use std::io;
+use std::ops::Range;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
 
 use load::{Clock as _, SteadyClock};
-use model::{AfterCut, CutRecord, Nanos};
+use model::{AfterCut, CutLevel, CutRecord, Forgotten, Nanos};
 use runner::{Library, MessageWriter};
 use server::{Kind, READY_WITHIN, Running, ServerPlacement, Start};
 use tempfile::TempDir;
@@ -23,9 +24,10 @@ use crate::place::Place;
 /// than what the servers of Assay leave unsynced by their own settings (0.6 s with Postgres).
 const LOAD_MIN: Nanos = Nanos::from_millis(200);
 const LOAD_SPREAD: Nanos = Nanos::from_millis(600);
-/// Fewest acknowledged changes of a cut, and the longest wait for them.
+/// Fewest acknowledged changes of a cut.
 const ACKNOWLEDGED_MIN: u64 = 20;
-const ACKNOWLEDGED_WITHIN: Nanos = Nanos::from_secs(60);
+/// Longest wait for acknowledgements or for a sync that can fail, beyond the time of a load.
+const DONE_WITHIN: Nanos = Nanos::from_secs(60);
 /// Longest pause between two counts of the acknowledgements.
 const POLL: Duration = Duration::from_millis(20);
 
@@ -43,26 +45,35 @@ pub(crate) fn host(
 ) -> io::Result<()> {
     let kind = kinds(&order.variant.build.engine);
     let cutter = Cutter { order, kind, clock: SteadyClock::kernel() };
-    let (first, end) = order.numbers;
-    for number in first..end {
-        match cutter.cut(number) {
-            Ok(cut) => {
-                if number == first {
-                    parent.send(&HostMessage::Engine { name: cut.engine })?;
-                }
-                parent.send(&HostMessage::Cut { record: Box::new(cut.record) })?;
-            }
-            Err(reason) => return parent.send(&HostMessage::Failed { number, reason }),
+    let (mut number, end) = order.numbers;
+    while number < end {
+        let of_load = cuts_of_load(order.kind.level);
+        let next = end.min((number / of_load + 1) * of_load);
+        if let Err(reason) = cutter.cut(number..next, &mut parent) {
+            return parent.send(&HostMessage::Failed { number, reason });
         }
+        number = next;
     }
     Ok(())
 }
 
-/// A cut that was made.
-struct Cut {
-    /// Engine and version, as the store reports them.
-    engine: String,
-    record: CutRecord,
+/// Returns how many cuts one load serves: a recording has every moment of it.
+const fn cuts_of_load(level: CutLevel) -> u32 {
+    match level {
+        CutLevel::Process | CutLevel::File => 1,
+        CutLevel::Block => 10,
+    }
+}
+
+/// A moment of a load at which it is cut.
+struct Moment {
+    at: Nanos,
+    /// Time from the begin of the load.
+    load: Nanos,
+    acknowledged: u64,
+    syncs: Option<u64>,
+    /// What the place has recorded so far.
+    position: usize,
 }
 
 /// Makes the cuts of one order.
@@ -73,25 +84,40 @@ struct Cutter<'a> {
     clock: SteadyClock,
 }
 
+/// A store that is cut.
+struct Scene<'a> {
+    cutter: &'a Cutter<'a>,
+    /// Directory of everything that belongs to it.
+    dir: &'a Path,
+    place: Place,
+    store: StoreOrder,
+    draw: Stream,
+}
+
 impl Cutter<'_> {
-    /// Makes one cut.
+    /// Makes the cuts with these numbers, all of one load.
     ///
     /// # Errors
     /// The reason, when the store failed before.
-    fn cut(&self, number: u32) -> Result<Cut, String> {
+    fn cut(
+        &self,
+        numbers: Range<u32>,
+        parent: &mut MessageWriter<UnixStream>,
+    ) -> Result<(), String> {
         let text = |error: io::Error| format!("{}: {error}", self.order.dir.display());
         let scratch = TempDir::new_in(&self.order.dir).map_err(text)?;
-        let scratch = scratch.path();
-        open_to_servers(scratch).map_err(text)?;
-        let draw = Stream::fixed(self.order.seed).branch(u64::from(number));
-        let mut place = Place::new(self.order.kind, scratch).map_err(text)?;
-        let acknowledgements = scratch.join("acknowledgements");
-        let client_dir = scratch.join("client");
+        let dir = scratch.path();
+        open_to_servers(dir).map_err(text)?;
+        let of_load = cuts_of_load(self.order.kind.level);
+        let draw = Stream::fixed(self.order.seed).branch(u64::from(numbers.start / of_load));
+        let place = Place::new(self.order.kind, dir).map_err(text)?;
+        let acknowledgements = dir.join("acknowledgements");
+        let client_dir = dir.join("client");
         for dir in [&acknowledgements, &client_dir] {
             std::fs::create_dir(dir).map_err(text)?;
         }
         let mut server = self.serve(&place.dir)?;
-        let mut store = StoreOrder {
+        let store = StoreOrder {
             variant: self.order.variant.clone(),
             library: self.order.library.clone(),
             dir: if self.kind.is_some() { client_dir } else { place.dir.clone() },
@@ -102,39 +128,23 @@ impl Cutter<'_> {
             cut: Nanos(0),
         };
         let load = Order::Load(Box::new(store.clone()));
-        let mut load = StoreProcess::start(&load, scratch).map_err(text)?;
-        let engine = opened(&mut load)?.0;
-        place.sync().map_err(text)?;
-        let before = place.syncs();
-        load.send(&Go).map_err(text)?;
-        let begin = self.clock.now();
-        let length = LOAD_MIN.after(Nanos(below(draw.word(1), LOAD_SPREAD.0)));
-        self.wait_for_load(&mut load, &store, begin.after(length))?;
-        load.freeze().map_err(text)?;
-        store.cut = self.clock.now();
-        let syncs = place.syncs().zip(before).map(|(after, before)| after - before);
-        let forgotten = place.cut(draw.word(2)).map_err(text)?;
+        let mut load = StoreProcess::start(&load, dir).map_err(text)?;
+        let name = opened(&mut load)?.0;
+        parent.send(&HostMessage::Engine { name }).map_err(text)?;
+        let mut scene = Scene { cutter: self, dir, place, store, draw };
+        let moments = scene.run(&mut load, &numbers)?;
+        let forgotten = scene.place.cut(draw.word(2)).map_err(text)?;
         // The server first: its clients' connections end by its death, as in a crash.
         if let Some(server) = &mut server {
             server.kill();
         }
         drop(server);
         load.kill();
-        place.restore().map_err(text)?;
-        let acknowledged = acknowledgements::count(&store.acknowledgements, store.clients);
-        let after = self.check(&place, store.clone(), scratch);
-        let mut record = CutRecord {
-            number,
-            load: store.cut.since(begin),
-            acknowledged,
-            syncs,
-            after,
-            forgotten: Vec::new(),
-        };
-        if record.has_lost() {
-            record.forgotten = forgotten;
+        for (number, moment) in numbers.zip(moments) {
+            let record = scene.record(number, &moment, &forgotten)?;
+            parent.send(&HostMessage::Cut { record: Box::new(record) }).map_err(text)?;
         }
-        Ok(Cut { engine, record })
+        Ok(())
     }
 
     /// Starts the server of the store on its data; `None` without one.
@@ -160,22 +170,22 @@ impl Cutter<'_> {
         Running::start(&start, &|| false).map(Some).map_err(|error| error.to_string())
     }
 
-    /// Waits until the load has run so long and enough changes are acknowledged.
-    fn wait_for_load(
+    /// Waits until a time and until something is done, but not long for that; returns whether it
+    /// is.
+    ///
+    /// # Errors
+    /// Why the store has stopped.
+    fn wait(
         &self,
         load: &mut StoreProcess,
-        store: &StoreOrder,
         end: Nanos,
-    ) -> Result<(), String> {
-        let latest = end.after(ACKNOWLEDGED_WITHIN);
+        is_done: &dyn Fn() -> bool,
+    ) -> Result<bool, String> {
+        let latest = end.after(DONE_WITHIN);
         loop {
             let now = self.clock.now();
-            let count = || acknowledgements::count(&store.acknowledgements, store.clients);
-            if now >= end && count() >= ACKNOWLEDGED_MIN {
-                return Ok(());
-            }
-            if now >= latest {
-                return Err(format!("fewer than {ACKNOWLEDGED_MIN} changes were acknowledged"));
+            if (now >= end && is_done()) || now >= latest {
+                return Ok(is_done());
             }
             let left = Duration::from_nanos(end.since(now).0).clamp(Duration::from_millis(1), POLL);
             if let Some(StoreMessage::Failed { reason }) = load.receive_within(left)? {
@@ -183,28 +193,132 @@ impl Cutter<'_> {
             }
         }
     }
+}
 
-    /// Opens the store after the cut and compares its rows.
-    fn check(&self, place: &Place, mut store: StoreOrder, dir: &Path) -> AfterCut {
-        let begin = self.clock.now();
-        let server = match self.serve(&place.dir) {
-            Ok(server) => server,
-            Err(reason) => return AfterCut::Refused { reason },
-        };
-        store.endpoint = server.as_ref().map(|server| server.endpoint.clone());
-        let checked = StoreProcess::start(&Order::Check(Box::new(store)), dir)
-            .map_err(|error| error.to_string())
-            .and_then(|mut check| {
-                let (_, at) = opened(&mut check)?;
-                match check.receive()? {
-                    StoreMessage::Checked { losses } => {
-                        Ok(AfterCut::Opened { recovery: at.since(begin), losses })
-                    }
-                    StoreMessage::Failed { reason } => Err(reason),
-                    StoreMessage::Opened { .. } => Err("it opened twice".to_owned()),
-                }
+impl Scene<'_> {
+    /// Lets the store write until the moments of these cuts; leaves it stopped.
+    fn run(&self, load: &mut StoreProcess, numbers: &Range<u32>) -> Result<Vec<Moment>, String> {
+        let text = |error: io::Error| format!("{}: {error}", self.dir.display());
+        let of_load = cuts_of_load(self.cutter.order.kind.level);
+        let lengths = self.draw.branch(1);
+        let length = |at| LOAD_MIN.after(Nanos(below(lengths.word(at), LOAD_SPREAD.0)));
+        let mut lengths: Vec<_> = (0..u64::from(of_load)).map(length).collect();
+        lengths.sort_unstable();
+        self.place.sync().map_err(text)?;
+        let before = self.place.syncs();
+        load.send(&Go).map_err(text)?;
+        let begin = self.cutter.clock.now();
+        let mut moments = Vec::new();
+        for number in numbers.clone() {
+            load.resume().map_err(text)?;
+            self.wait_for_moment(load, begin, lengths[(number % of_load) as usize])?;
+            load.freeze().map_err(text)?;
+            let at = self.cutter.clock.now();
+            moments.push(Moment {
+                at,
+                load: at.since(begin),
+                acknowledged: self.acknowledged(),
+                syncs: self.place.syncs().zip(before).map(|(after, before)| after - before),
+                position: self.place.position(),
             });
-        checked.unwrap_or_else(|reason| AfterCut::Refused { reason })
+        }
+        Ok(moments)
+    }
+
+    fn acknowledged(&self) -> u64 {
+        acknowledgements::count(&self.store.acknowledgements, self.store.clients)
+    }
+
+    /// Waits until the load has run so long and enough changes are acknowledged; on the way a sync
+    /// may have to fail, after which the store may stop.
+    fn wait_for_moment(
+        &self,
+        load: &mut StoreProcess,
+        begin: Nanos,
+        length: Nanos,
+    ) -> Result<(), String> {
+        let fault = self.cutter.order.kind.fault;
+        let first = fault.map_or(length, |_| Nanos(below(self.draw.word(3), length.0)));
+        let has_changes = || self.acknowledged() >= ACKNOWLEDGED_MIN;
+        if !self.cutter.wait(load, begin.after(first), &has_changes)? {
+            return Err(format!("fewer than {ACKNOWLEDGED_MIN} changes were acknowledged"));
+        }
+        if fault.is_none() {
+            return Ok(());
+        }
+        self.place.fail_fsync();
+        let has_failed = || !self.place.is_fsync_to_fail();
+        match self.cutter.wait(load, begin.after(length), &has_failed) {
+            Ok(true) => Ok(()),
+            Ok(false) => Err("it requested no sync of a file, so that none failed".to_owned()),
+            // It acknowledges nothing more, which is right.
+            Err(_) if has_failed() => Ok(()),
+            Err(reason) => Err(reason),
+        }
+    }
+
+    /// Opens the store as a cut has left it, and returns what it has lost.
+    ///
+    /// Where it is cheap and nothing was lost, the power fails right after the recovery, too.
+    fn record(
+        &mut self,
+        number: u32,
+        moment: &Moment,
+        forgotten: &[Forgotten],
+    ) -> Result<CutRecord, String> {
+        self.store.cut = moment.at;
+        let (after, forgotten_again) = self.check(number, moment.position)?;
+        let mut record = CutRecord {
+            number,
+            load: moment.load,
+            acknowledged: moment.acknowledged,
+            syncs: moment.syncs,
+            after,
+            is_after_recovery: false,
+            forgotten: Vec::new(),
+        };
+        if record.has_lost() {
+            record.forgotten = forgotten.to_vec();
+        } else if self.cutter.order.kind.level == CutLevel::File {
+            let (after, _) = self.check(number, moment.position)?;
+            if after.has_lost() {
+                (record.after, record.is_after_recovery) = (after, true);
+                record.forgotten = forgotten_again;
+            }
+        }
+        Ok(record)
+    }
+
+    /// Opens the store after a cut and compares its rows; then the power fails. Returns what it has
+    /// lost, and what was forgotten.
+    fn check(
+        &mut self,
+        number: u32,
+        position: usize,
+    ) -> Result<(AfterCut, Vec<Forgotten>), String> {
+        let text = |error: io::Error| format!("{}: {error}", self.dir.display());
+        let seed = self.draw.branch(2).word(u64::from(number));
+        self.place.restore(position, seed).map_err(text)?;
+        let begin = self.cutter.clock.now();
+        let mut server = match self.cutter.serve(&self.place.dir) {
+            Ok(server) => server,
+            Err(reason) => return Ok((AfterCut::Refused { reason }, Vec::new())),
+        };
+        self.store.endpoint = server.as_ref().map(|server| server.endpoint.clone());
+        let order = Order::Check(Box::new(self.store.clone()));
+        let mut process = StoreProcess::start(&order, self.dir).map_err(text)?;
+        let compared = opened(&mut process).and_then(|(_, at)| match process.receive()? {
+            StoreMessage::Checked { losses } => {
+                Ok(AfterCut::Opened { recovery: at.since(begin), losses })
+            }
+            StoreMessage::Failed { reason } => Err(reason),
+            StoreMessage::Opened { .. } => Err("it opened twice".to_owned()),
+        });
+        let forgotten = self.place.cut(seed).map_err(text)?;
+        if let Some(server) = &mut server {
+            server.kill();
+        }
+        Ok((compared.unwrap_or_else(|reason| AfterCut::Refused { reason }), forgotten))
     }
 }
 

@@ -64,7 +64,7 @@ pub(crate) struct StoreOrder {
     pub(crate) seed: u64,
     /// Directory of the files of acknowledgements.
     pub(crate) acknowledgements: PathBuf,
-    /// Time of the cut; zero before it.
+    /// Time of the cut, after which acknowledgements do not count; zero before it.
     pub(crate) cut: Nanos,
 }
 

@@ -31,7 +31,7 @@ pub(crate) struct Place {
 enum Store {
     Directory,
     Files { mounted: Option<Mounted>, disk: Disk },
-    Blocks { attached: Option<Attached>, disk: BlockDisk, position: usize, survival: Survival },
+    Blocks { attached: Option<Attached>, disk: BlockDisk },
 }
 
 impl Place {
@@ -53,7 +53,7 @@ impl Place {
                 let options = block_options(kind.file_system.unwrap_or_default());
                 let disk = BlockDisk::create(&images, options).map_err(io::Error::other)?;
                 let attached = Some(disk.mount(&dir).map_err(io::Error::other)?);
-                Store::Blocks { attached, disk, position: 0, survival: Survival::Nothing }
+                Store::Blocks { attached, disk }
             }
         };
         Ok(Self { kind, dir, store })
@@ -64,7 +64,7 @@ impl Place {
         match &self.store {
             Store::Directory => {}
             Store::Files { disk, .. } => disk.sync_all(),
-            Store::Blocks { attached, disk, .. } => {
+            Store::Blocks { attached, disk } => {
                 let started = attached.as_ref().map(|it| disk.start_recording(it));
                 started.transpose().map_err(io::Error::other)?;
             }
@@ -80,18 +80,43 @@ impl Place {
         }
     }
 
-    /// Takes what was not synced, and refuses every later change; returns what was forgotten.
-    ///
-    /// Every process that writes has been stopped. What mapped memory holds is written before,
-    /// where some of it may survive.
-    pub(crate) fn cut(&mut self, seed: u64) -> io::Result<Vec<Forgotten>> {
-        let survives = match self.kind.survivors {
+    /// Lets the next sync of a file with unsynced data fail once.
+    pub(crate) fn fail_fsync(&self) {
+        if let Store::Files { disk, .. } = &self.store {
+            disk.fail_fsync();
+        }
+    }
+
+    /// Returns whether a sync is still to fail.
+    pub(crate) fn is_fsync_to_fail(&self) -> bool {
+        matches!(&self.store, Store::Files { disk, .. } if disk.is_fsync_to_fail())
+    }
+
+    /// Returns what survives of changes that were not synced.
+    const fn survival(&self, seed: u64) -> Survival {
+        match self.kind.survivors {
             Survivors::Nothing => Survival::Nothing,
             Survivors::Half => Survival::Subset { seed },
             Survivors::Everything => Survival::Everything,
-        };
-        match &mut self.store {
-            Store::Directory => Ok(Vec::new()),
+        }
+    }
+
+    /// Returns the number of changes that a recorded disk has so far.
+    pub(crate) fn position(&self) -> usize {
+        match &self.store {
+            Store::Blocks { disk, .. } => disk.sequence(),
+            Store::Directory | Store::Files { .. } => 0,
+        }
+    }
+
+    /// Takes what was not synced, and refuses every later change; returns what was forgotten.
+    ///
+    /// Every process that writes has been stopped. What mapped memory holds is written before,
+    /// where some of it may survive. A recorded disk is not changed.
+    pub(crate) fn cut(&self, seed: u64) -> io::Result<Vec<Forgotten>> {
+        let survives = self.survival(seed);
+        match &self.store {
+            Store::Directory | Store::Blocks { .. } => Ok(Vec::new()),
             Store::Files { disk, .. } => {
                 if self.kind.survivors != Survivors::Nothing {
                     write_back_all(&self.dir)?;
@@ -101,15 +126,14 @@ impl Place {
                 forgotten.truncate(FORGOTTEN_MAX);
                 Ok(forgotten)
             }
-            Store::Blocks { disk, position, survival, .. } => {
-                (*position, *survival) = (disk.sequence(), survives);
-                Ok(Vec::new())
-            }
         }
     }
 
     /// Lets the state after the cut be opened: the kernel's caches of the one before are gone.
-    pub(crate) fn restore(&mut self) -> io::Result<()> {
+    ///
+    /// A disk has the state after a cut at this position of its recording.
+    pub(crate) fn restore(&mut self, position: usize, seed: u64) -> io::Result<()> {
+        let survival = self.survival(seed);
         match &mut self.store {
             Store::Directory => {}
             Store::Files { mounted, disk } => {
@@ -117,9 +141,9 @@ impl Place {
                 disk.thaw();
                 *mounted = Some(disk.mount(&self.dir).map_err(io::Error::other)?);
             }
-            Store::Blocks { attached, disk, position, survival } => {
+            Store::Blocks { attached, disk } => {
                 *attached = None;
-                let restored = disk.restore(*position, *survival, &self.dir);
+                let restored = disk.restore(position, survival, &self.dir);
                 *attached = Some(restored.map_err(io::Error::other)?);
             }
         }

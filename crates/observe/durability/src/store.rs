@@ -88,6 +88,7 @@ impl<'a> Store<'a> {
                     let Err(reason) = self.write_changes(engine, client);
                     // The host reads one such message, and may have ended.
                     self.send(&StoreMessage::Failed { reason }).ok();
+                    wait_for_kill();
                 };
                 thread::Builder::new().spawn_scoped(scope, write)?;
             }
@@ -134,7 +135,8 @@ impl<'a> Store<'a> {
         match checked {
             Ok(rows) => {
                 let losses = self.losses(rows)?;
-                self.send(&StoreMessage::Checked { losses })
+                self.send(&StoreMessage::Checked { losses })?;
+                wait_for_kill()
             }
             Err(error) => {
                 let reason = format!("its rows cannot be read: {error}");
@@ -146,7 +148,8 @@ impl<'a> Store<'a> {
     fn losses(&self, mut rows: ClientRows) -> std::io::Result<Losses> {
         let mut sum = Losses { is_everything: true, ..Losses::default() };
         for client in 0..self.order.clients {
-            let times = acknowledgements::read(&self.order.acknowledgements, client)?;
+            let mut times = acknowledgements::read(&self.order.acknowledgements, client)?;
+            times.retain(|at| *at <= self.order.cut);
             let history = History::new(self.order.seed, client, &DATA);
             let of_client = rows.remove(&Some(client)).unwrap_or_default();
             let acknowledged = Acknowledged { history, times: &times, cut: self.order.cut };
@@ -154,6 +157,13 @@ impl<'a> Store<'a> {
         }
         sum.never_written += rows.values().map(|rows| rows.len() as u64).sum::<u64>();
         Ok(sum)
+    }
+}
+
+/// Waits until this process is killed: a close would write what a crash loses.
+fn wait_for_kill() -> ! {
+    loop {
+        thread::park();
     }
 }
 

@@ -137,6 +137,7 @@ mod tests {
                     ..Losses::default()
                 },
             },
+            is_after_recovery: false,
             forgotten: Vec::new(),
         };
         CutCampaign {
@@ -147,6 +148,7 @@ mod tests {
                 level: CutLevel::File,
                 survivors: Survivors::Nothing,
                 is_strict: false,
+                fault: None,
                 file_system: None,
             },
             clients: 1,

@@ -2,8 +2,8 @@
 
 use analysis::{CutSummary, Lost, cut_summary};
 use model::{
-    AfterCut, CutCampaign, CutFileSystem, CutKind, CutLevel, CutRecord, Forgotten, ShellCommand,
-    Survivors, Unit, float,
+    AfterCut, CutCampaign, CutFault, CutFileSystem, CutKind, CutLevel, CutRecord, Forgotten,
+    ShellCommand, Survivors, Unit, float,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -19,6 +19,9 @@ use crate::report::Report;
 const CSV: &str = "variant,engine,claimed,level,survivors,cuts,losing,refused,gaps,torn,\
                    resurrected,never_written,longest_window_ns,median_window_ns,\
                    median_window_low_ns,median_window_high_ns,recovery_ns,breaks_claim";
+
+/// States when a loss happened that the first recovery did not show.
+const AGAIN: &str = "the first recovery found every write; the power failed again right after it";
 
 /// The campaigns of a command or an experiment.
 pub struct CutReport<'a> {
@@ -71,6 +74,7 @@ impl CutReport<'_> {
         let title =
             format!("{}, {}: cut {}", campaign.variant, imitated(campaign.kind), cut.number);
         let mut sentences = vec![lost_in(cut)];
+        sentences.extend(cut.is_after_recovery.then(|| AGAIN.to_owned()));
         sentences.extend(example(cut));
         sentences.extend(cut.forgotten.iter().map(forgotten));
         let repeat = (self.repeats)(campaign)
@@ -128,7 +132,10 @@ fn imitated(kind: CutKind) -> String {
     };
     let strict = if kind.is_strict { ", strict directories" } else { "" };
     let below = kind.file_system.map(|one| format!(" below {one}")).unwrap_or_default();
-    format!("{}{below}{survivors}{strict}", kind.level.imitates())
+    let fault = kind.fault.map_or("", |fault| match fault {
+        CutFault::Fsync => ", one fsync failed",
+    });
+    format!("{}{below}{survivors}{strict}{fault}", kind.level.imitates())
 }
 
 /// Returns that a class was claimed and not had.

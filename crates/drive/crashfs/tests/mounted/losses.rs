@@ -1,12 +1,13 @@
 //! What a power cut loses and leaves.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{IoSlice, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 
 use crashfs::{LossKind, Names, Survival};
 use rustix::fs::OFlags;
+use rustix::io::{ReadWriteFlags, pwritev2};
 
 use crate::namespace::{Machine, isolated, python};
 
@@ -103,6 +104,35 @@ fn a_write_with_o_dsync_survives() {
         let _ = machine.cut(Survival::Nothing);
         assert_eq!(machine.names(""), ["dsync", "sync"]);
         assert_eq!(fs::read_to_string(machine.path("dsync")).unwrap(), "data");
+    });
+}
+
+/// A page at an address that direct IO accepts.
+#[repr(align(4096))]
+struct Page([u8; 4096]);
+
+#[test]
+fn a_log_written_with_direct_io_survives_by_a_flag_only() {
+    isolated("losses::a_log_written_with_direct_io_survives_by_a_flag_only", |dir| {
+        let mut machine = Machine::new(dir, Names::Own);
+        let page = Box::new(Page([7; 4096]));
+        let synced = OFlags::DIRECT | OFlags::DSYNC;
+        for (name, flags) in [("direct", OFlags::DIRECT), ("direct-dsync", synced)] {
+            let mut options = OpenOptions::new();
+            options.write(true).create(true).custom_flags(flags.bits().cast_signed());
+            options.open(machine.path(name)).unwrap().write_all(&page.0).unwrap();
+        }
+        for (name, flags) in
+            [("written", ReadWriteFlags::empty()), ("written-dsync", ReadWriteFlags::DSYNC)]
+        {
+            let file = File::create(machine.path(name)).unwrap();
+            assert_eq!(pwritev2(&file, &[IoSlice::new(&page.0)], 0, flags), Ok(4096));
+        }
+        let _ = machine.cut(Survival::Nothing);
+        assert_eq!(machine.names(""), ["direct-dsync", "written-dsync"]);
+        for name in machine.names("") {
+            assert_eq!(fs::read(machine.path(&name)).unwrap(), page.0);
+        }
     });
 }
 

@@ -158,6 +158,7 @@ mod tests {
                     levels: Vec::new(),
                     survivors: Survivors::Nothing,
                     is_strict: false,
+                    fault: None,
                     file_system: CutFileSystem::Ext4,
                     clients: 1,
                 });

@@ -9,8 +9,8 @@ use durability::{CampaignRequest, Conditions, CutError, calibrate, check_level, 
 use indicatif::ProgressBar;
 use miette::{Report, Result, miette};
 use model::{
-    Calibrator, CutCampaign, CutFileSystem, CutKind, CutLevel, CutPlan, CutRecord, Durability,
-    Experiment, Manifest, Nanos, ShellCommand, Survivors, Variant,
+    Calibrator, CutCampaign, CutFault, CutFileSystem, CutKind, CutLevel, CutPlan, CutRecord,
+    Durability, Experiment, Manifest, Nanos, ShellCommand, Survivors, Variant,
 };
 use plan::{Overrides, QuickVariants};
 use render::{CutReport, Format};
@@ -49,6 +49,7 @@ const CLASS: &str = "durability";
   assay durability --engine rocksdb@11.8.1 --durability os --cuts 20
   assay durability --engine postgres@15.10 --durability none --option synchronous_commit=off
   assay durability --engine lmdb --durability sync --level file --survivors half
+  assay durability --engine fjall --durability sync --level file --fault fsync
   assay durability --engine sqlite --durability os --level file --seed 7 --cut 12    one cut again
   assay durability --engine fjall --durability sync --format json
 
@@ -82,6 +83,9 @@ pub(crate) struct Args {
     /// Lose the name of a new file until its directory is synced, as POSIX allows
     #[arg(long)]
     strict: bool,
+    /// What fails before a cut of level file: fsync (one fails, and its pages are never written)
+    #[arg(long, value_name = "FAULT")]
+    fault: Option<CutFault>,
     /// File system on the disk that level block cuts: ext4, ext4-nobarrier, xfs or btrfs
     #[arg(long, default_value = "ext4", value_name = "NAME")]
     file_system: CutFileSystem,
@@ -114,6 +118,7 @@ impl Args {
             levels,
             survivors: self.survivors,
             is_strict: self.strict,
+            fault: self.fault,
             file_system: self.file_system,
             clients: self.clients,
         };
@@ -158,6 +163,9 @@ impl Args {
         }
         if self.strict {
             command = command.flag("--strict");
+        }
+        if let Some(fault) = self.fault {
+            command = command.option("--fault", fault.name());
         }
         match campaign.kind.file_system {
             Some(one) => command.option("--file-system", one.name()),

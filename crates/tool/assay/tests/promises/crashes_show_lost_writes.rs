@@ -30,27 +30,47 @@ fn cut(workspace: &Workspace, arguments: &str) -> (i32, Vec<Value>) {
     (output.code, campaigns)
 }
 
+/// What the engine below can be compiled to do.
+const TRAITS: [&str; 3] = ["SYNCS_DIRECTORY", "IGNORES_FAILURES", "COMPACTS"];
+
 /// An engine that logs each change with a sync, and claims that writes survive a crash.
 ///
-/// It forgets to sync the directory in which it makes the log, unless it is compiled to sync it.
-fn logging(syncs_directory: bool) -> String {
+/// It forgets to sync the directory in which it makes the log, unless it is compiled to sync it. It
+/// may ignore that a sync fails, and sync no more. When it opens, it may replace the log by a copy
+/// that it does not sync.
+fn logging(has: &[&str]) -> String {
     let log = r#"
 #include <fcntl.h>
 #include <unistd.h>
 static int log_file = -1;
+static bool is_broken;
+static bool sync_directory(sorted *s) {
+    char dir[4096];
+    snprintf(dir, sizeof dir, "%s", s->path);
+    *strrchr(dir, '/') = 0;
+    return fsync(open(dir, O_RDONLY)) == 0;
+}
+static bool compact(sorted *s) {
+    char old[4096];
+    snprintf(old, sizeof old, "%s", s->path);
+    strcat(s->path, ".new");
+    bool is_done = save(s) && rename(s->path, old) == 0;
+    snprintf(s->path, sizeof s->path, "%s", old);
+    return is_done && sync_directory(s);
+}
 static bool log_change(sorted *s, const void *key, size_t key_bytes, const void *value,
                        size_t bytes) {
     if (log_file < 0) {
         log_file = open(s->path, O_CREAT | O_APPEND | O_WRONLY, 0600);
-        char dir[4096];
-        snprintf(dir, sizeof dir, "%s", s->path);
-        *strrchr(dir, '/') = 0;
-        if (SYNCS_DIRECTORY && fsync(open(dir, O_RDONLY)) != 0) return false;
+        if (SYNCS_DIRECTORY && !sync_directory(s)) return false;
     }
     /* A delete has no value, and a mark. */
     size_t sizes[2] = {key_bytes | (value ? 0 : DELETE), bytes};
-    return write(log_file, sizes, sizeof sizes) > 0 && write(log_file, key, key_bytes) > 0 &&
-           write(log_file, value, bytes) >= 0 && fsync(log_file) == 0;
+    if (write(log_file, sizes, sizeof sizes) < 0 || write(log_file, key, key_bytes) < 0 ||
+        write(log_file, value, bytes) < 0)
+        return false;
+    is_broken = is_broken || fsync(log_file) != 0;
+    return !is_broken || IGNORES_FAILURES;
 }
 
 uint32_t assay_abi(void)"#;
@@ -59,8 +79,10 @@ uint32_t assay_abi(void)"#;
                   set(s, key, key_bytes, value, value_bytes);";
     let found = "size_t at = seek(s, key, key_bytes, &is_there);\n    if (is_there) {\n        \
                  free(s->rows[at].bytes);";
-    let deleted =
-        found.replacen("size_t at", "log_change(s, key, key_bytes, NULL, 0);\n    size_t at", 1);
+    let deleted = "if (!log_change(s, key, key_bytes, NULL, 0)) \
+                   return fail(error, ASSAY_FATAL, \"the log failed\");\n    "
+        .to_owned()
+        + found;
     let read = "unsigned char *bytes = malloc(sizes[0]";
     let marked =
         format!("bool is_delete = sizes[0] & DELETE; sizes[0] &= ~DELETE;\n        {read}");
@@ -76,18 +98,21 @@ static bool unset(sorted *s, const void *key, size_t bytes) {
 }
 
 static bool load("#;
-    let define = format!(
-        "#define DELETE (1UL << 63)\n#define SYNCS_DIRECTORY {}\n",
-        u8::from(syncs_directory)
-    );
-    let mut source = define + SORTED;
+    let is_set = |name: &&str| format!("#define {name} {}\n", u8::from(has.contains(name)));
+    let defines: String = TRAITS.iter().map(is_set).collect();
+    let mut source = format!("#define DELETE (1UL << 63)\n{defines}{SORTED}");
     for (old, new) in [
         ("uint32_t assay_abi(void)", log),
         (put, logged),
         (found, &*deleted),
         (read, &*marked),
         (loaded, taken),
-        ("if (!s->rows || !load(s))", "log_file = -1;\n    if (!s->rows || !load(s))"),
+        (
+            "if (!s->rows || !load(s))",
+            "log_file = -1;\n    if (!s->rows || !load(s) || (COMPACTS && s->count && !compact(s)))",
+        ),
+        // A failed sync leaves zeros.
+        ("sizeof sizes, 1, file) == 1)", "sizeof sizes, 1, file) == 1 && sizes[0])"),
         ("static bool load(", unset),
         ("\"field_reads\", \"yes\"", "\"durability\", \"sync\""),
         ("name, \"room\") == 0", "name, \"assay.durability\") == 0"),
@@ -135,10 +160,10 @@ fn forgotten_sync_of_a_directory_is_found_with_strict_directories() {
         return;
     }
     let build = "--engine sorted@mine --durability sync --level file --cuts 2";
-    for (syncs_directory, arguments, losing) in
-        [(false, "--strict", 2), (false, "", 0), (true, "--strict", 0)]
+    for (has, arguments, losing) in
+        [(&[][..], "--strict", 2), (&[], "", 0), (&["SYNCS_DIRECTORY"], "--strict", 0)]
     {
-        let Some(workspace) = compiled(&logging(syncs_directory)) else { return };
+        let Some(workspace) = compiled(&logging(has)) else { return };
         let added = add(&workspace);
         assert_eq!(added.code, 0, "{}", added.err);
         let (code, campaigns) = cut(&workspace, &format!("{build} {arguments}"));
@@ -146,6 +171,48 @@ fn forgotten_sync_of_a_directory_is_found_with_strict_directories() {
         assert_eq!(summary["losing"], losing, "{campaigns:?}");
         assert_eq!(code, 0);
     }
+}
+
+/// Goal: a store that ignores a failed sync, and one that loses its copy of the log in a second
+/// power failure right after the recovery, are convicted; without these errors it loses nothing.
+#[test]
+fn failed_syncs_and_second_power_failures_convict() {
+    if !can_cut() {
+        return;
+    }
+    let fault = "--fault fsync";
+    for (has, arguments, losing, is_after_recovery) in [
+        (&["SYNCS_DIRECTORY"][..], fault, 0, Value::Null),
+        (&["SYNCS_DIRECTORY", "IGNORES_FAILURES"], fault, 1, Value::Null),
+        (&["SYNCS_DIRECTORY", "COMPACTS"], "", 1, Value::Bool(true)),
+    ] {
+        let Some(workspace) = compiled(&logging(has)) else { return };
+        let added = add(&workspace);
+        assert_eq!(added.code, 0, "{}", added.err);
+        let build = "--engine sorted@mine --durability sync --level file --cut 0";
+        let (code, campaigns) = cut(&workspace, &format!("{build} {arguments}"));
+        let only = &campaigns[0]["campaign"]["cuts"][0];
+        assert_eq!(campaigns[0]["summary"]["losing"], losing, "{has:?}: {campaigns:?}");
+        assert_eq!(only["is_after_recovery"], is_after_recovery, "{campaigns:?}");
+        assert_eq!(code, if losing == 0 { 0 } else { 4 });
+    }
+}
+
+/// Goal: an engine that stops at a failed sync has done right, one that requests no sync cannot be
+/// tested, and the report names the fault.
+#[test]
+fn engines_stop_at_a_failed_sync_and_lose_nothing() {
+    if !can_cut() {
+        return;
+    }
+    let workspace = Workspace::new();
+    let engines = ["sqlite", "lmdb", "redb", "fjall"].map(|it| format!("--engine {it} ")).concat();
+    let file = "--level file --fault fsync --cut 0";
+    let (code, campaigns) = cut(&workspace, &format!("{engines} {file}"));
+    assert_eq!((code, campaigns.len()), (0, 4), "{campaigns:?}");
+    let text =
+        workspace.assay(&["durability", "--engine", "lmdb", "--fault", "fsync", "--cut", "0"]);
+    assert!(text.out.contains("power cuts, one fsync failed: 0 of 1 lost a write"), "{}", text.out);
 }
 
 #[test]
@@ -177,6 +244,7 @@ fn what_cannot_be_cut_is_refused_before_anything_runs() {
         (&["--engine", "memory", "--cut", "100000"][..], "--cut"),
         (&["--engine", "postgres", "--level", "process"], "postgres needs a version"),
         (&["--engine", "lmdb", "--file-system", "xfs"], "--file-system has no effect"),
+        (&["--engine", "lmdb", "--fault", "fsync", "--level", "block"], "--fault has no effect"),
         (&["--engine", "nosuch"], "nosuch"),
         (&["--engine", "lmdb", "--option", "MDB_NOSYNC=true"], "MDB_NOSYNC"),
         (&["--engine", "lmdb", "--cuts", "0"], "--cuts"),

@@ -27,6 +27,7 @@ mod bytes_written_are_those_of_the_engine;
 mod changed_files_are_reported;
 mod children_get_no_passwords;
 mod commands_in_documents_are_run;
+mod crashes_of_libraries_and_servers;
 mod crashes_show_lost_writes;
 mod doctor_examines_this_machine;
 mod drives_are_watched;

@@ -4,6 +4,7 @@
 #![expect(clippy::print_stdout, reason = "a skipped test prints the reason")]
 
 mod application;
+mod batches;
 mod calls;
 mod conditions;
 mod durability;
