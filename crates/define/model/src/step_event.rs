@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::failure::FailureCounts;
 use crate::names::names;
-use crate::units::Nanos;
+use crate::units::{Bytes, Nanos};
 
 /// Most events of a step. Our choice: each needs seconds of its own.
 const EVENTS_MAX: usize = 64;
@@ -15,6 +15,12 @@ const EVENTS_MAX: usize = 64;
 ///
 /// Our choice: an hour of gaps of 10 ms takes 9 MB a client.
 pub const EVENT_STEP_MAX: Nanos = Nanos::from_secs(3_600);
+
+/// Largest estimated data of a run on a simulated disk.
+///
+/// Our choice: the largest new server (MySQL 8, estimated at 600 MiB) and its rows. The data are in
+/// memory, and twice until they are synced.
+pub const SIMULATED_DATA_MAX: Bytes = Bytes(1 << 30);
 
 /// Kind of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,15 +36,26 @@ pub enum EventKind {
     Continue,
     /// The embedded engine is closed and opened again while arrivals wait.
     Reopen,
+    /// Every write that needs space fails.
+    DiskFull,
+    /// The disk has space again.
+    DiskFree,
+    /// The next fsync of the data fails, and the pages that it should write are dropped.
+    FsyncFails,
 }
 
 names!(EventKind, "an event": Kill "kill", Restart "restart", Stop "stop", Continue "continue",
-    Reopen "reopen");
+    Reopen "reopen", DiskFull "disk_full", DiskFree "disk_free", FsyncFails "fsync_fails");
 
 impl EventKind {
     /// Returns whether it acts on an embedded engine; the others act on a server of Assay.
     pub const fn is_of_embedded(self) -> bool {
         matches!(self, Self::Reopen)
+    }
+
+    /// Returns whether it acts on the disk of the data, which then is a simulated one.
+    pub const fn is_of_disk(self) -> bool {
+        matches!(self, Self::DiskFull | Self::DiskFree | Self::FsyncFails)
     }
 }
 
@@ -75,6 +92,7 @@ impl StepEvent {
     /// # Errors
     /// The first event that breaks a rule.
     pub fn check_all(events: &[Self], length: Nanos) -> Result<(), EventFault> {
+        Self::check_disk(events)?;
         let (mut is_stopped, mut last) = (false, None);
         for (index, event) in events.iter().enumerate() {
             let fault = |why: String, remedy| Err(EventFault { index, why, remedy });
@@ -98,11 +116,13 @@ impl StepEvent {
                     let why = format!("{event} finds a server that is not stopped");
                     return fault(why, "write a `stop` before it");
                 }
-                (EventKind::Stop | EventKind::Kill | EventKind::Restart, true) => {
+                (EventKind::Stop | EventKind::Kill | EventKind::Restart, true)
+                | (EventKind::DiskFull | EventKind::DiskFree | EventKind::FsyncFails, true) => {
                     let why = format!("{event} finds a server that is stopped");
                     return fault(why, "write a `continue` before it");
                 }
-                (EventKind::Kill | EventKind::Restart | EventKind::Reopen, _) => {}
+                (EventKind::Kill | EventKind::Restart | EventKind::Reopen, _)
+                | (EventKind::DiskFull | EventKind::DiskFree | EventKind::FsyncFails, _) => {}
             }
         }
         match is_stopped {
@@ -111,6 +131,32 @@ impl StepEvent {
                 why: "the server is stopped and not continued".to_owned(),
                 remedy: "write a `continue` after the last `stop`",
             }),
+            false => Ok(()),
+        }
+    }
+
+    /// Checks that a disk that is full is freed, before anything else is done.
+    fn check_disk(events: &[Self]) -> Result<(), EventFault> {
+        let fault = |index, why, remedy| Err(EventFault { index, why, remedy });
+        let mut is_full = false;
+        for (index, event) in events.iter().enumerate() {
+            match (event.kind == EventKind::DiskFree, is_full) {
+                (true, false) => {
+                    let why = format!("{event} finds a disk that is not full");
+                    return fault(index, why, "write a `disk_full` before it");
+                }
+                (false, true) => {
+                    let why = format!("{event} finds a disk that is full");
+                    return fault(index, why, "write a `disk_free` before it");
+                }
+                (true, true) | (false, false) => is_full = event.kind == EventKind::DiskFull,
+            }
+        }
+        match is_full {
+            true => {
+                let why = "the disk is full and not freed".to_owned();
+                fault(events.len() - 1, why, "write a `disk_free` after the last `disk_full`")
+            }
             false => Ok(()),
         }
     }
@@ -207,11 +253,12 @@ mod tests {
 
     #[test]
     fn events_are_ordered_within_the_step_and_a_stop_is_continued() {
-        use EventKind::{Continue, Kill, Restart, Stop};
+        use EventKind::{Continue, DiskFree, DiskFull, FsyncFails, Kill, Restart, Stop};
         assert_eq!(
             fault(&[(1_000, Kill), (2_000, Stop), (3_000, Continue), (9_000, Restart)]),
             None
         );
+        assert_eq!(fault(&[(1_000, DiskFull), (2_000, DiskFree), (3_000, FsyncFails)]), None);
         let why = |events: &[_]| fault(events).map(|(index, why)| format!("{index}: {why}"));
         for (events, expected) in [
             (
@@ -224,6 +271,16 @@ mod tests {
             ),
             (&[(2_000, Continue)], "0: continue at 2.00 s finds a server that is not stopped"),
             (&[(2_000, Stop), (3_000, Kill)], "1: kill at 3.00 s finds a server that is stopped"),
+            (&[(2_000, DiskFree)], "0: disk_free at 2.00 s finds a disk that is not full"),
+            (
+                &[(2_000, DiskFull), (3_000, Kill), (4_000, DiskFree)],
+                "1: kill at 3.00 s finds a disk that is full",
+            ),
+            (&[(2_000, DiskFull)], "0: the disk is full and not freed"),
+            (
+                &[(2_000, Stop), (3_000, FsyncFails)],
+                "1: fsync_fails at 3.00 s finds a server that is stopped",
+            ),
             (&[(1_000, Kill), (2_000, Stop)], "1: the server is stopped and not continued"),
         ] {
             assert_eq!(why(events).as_deref(), Some(expected));

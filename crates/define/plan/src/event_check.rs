@@ -42,8 +42,10 @@ impl Resolver<'_> {
             let places = table.tables.iter().flatten().map(|it| it.place.clone());
             for (event, place) in step.events.iter().zip(places) {
                 // One variant is enough to show what is wrong.
+                let later = || step.events.iter().filter(|later| later.at > event.at);
+                let is_last = !later().any(|later| later.kind.is_of_embedded());
                 let unfit = experiment.variants.iter().find_map(|variant| {
-                    self.misfit(event.kind, variant).map(|(why, remedy)| {
+                    self.misfit(event.kind, is_last, variant).map(|(why, remedy)| {
                         (format!("variant {} cannot {}: {why}", variant.name, event.kind), remedy)
                     })
                 });
@@ -54,11 +56,22 @@ impl Resolver<'_> {
     }
 
     /// Returns why a variant cannot have an event, with the remedy; `None` where it can.
-    fn misfit(&self, event: EventKind, variant: &Variant) -> Option<(&'static str, &'static str)> {
+    ///
+    /// `is_last` if no `reopen` follows the event.
+    fn misfit(
+        &self,
+        event: EventKind,
+        is_last: bool,
+        variant: &Variant,
+    ) -> Option<(&'static str, &'static str)> {
         let engines = self.catalog.engines();
         let info = engines.iter().find(|info| info.name == variant.build.engine);
         let is_server = info.is_some_and(|info| info.dialect.is_some());
         match (is_server, event.is_of_embedded()) {
+            (false, false) if event.is_of_disk() => is_last.then_some((
+                "an engine that could not write may refuse every operation until it is opened again",
+                "write a `reopen` after it, which opens the engine again",
+            )),
             (false, true) => None,
             (false, false) => Some((
                 "the engine runs in the client, which the event would end too",

@@ -86,6 +86,12 @@ impl Disk {
         self.state().tree.failing_syncs = 1;
     }
 
+    /// Returns whether a sync is still to fail.
+    #[must_use]
+    pub fn is_sync_to_fail(&self) -> bool {
+        self.state().tree.failing_syncs > 0
+    }
+
     /// Lets every change that allocates fail with ENOSPC, or ends that.
     pub fn set_full(&self, is_full: bool) {
         self.state().tree.is_full = is_full;

@@ -14,6 +14,8 @@ use crate::mount::{Mount, holding, mounts};
 ///
 /// Source: Linux, Documentation/filesystems/tmpfs.rst and ramfs-rootfs-initramfs.rst.
 const IN_MEMORY: [&str; 5] = ["devtmpfs", "hugetlbfs", "ramfs", "rootfs", "tmpfs"];
+/// File system of Assay in memory, which honours syncs. Source: crashfs, `mount.rs`.
+const SIMULATED: &str = "fuse.crashfs";
 /// Prefixes of the names of block devices in memory, before their number.
 ///
 /// Source: Linux, Documentation/admin-guide/blockdev/{ramdisk,zram}.rst.
@@ -61,6 +63,10 @@ impl Storage<'_> {
         let kind = &mount.kind;
         if IN_MEMORY.contains(&kind.as_str()) {
             return Some(in_memory(kind));
+        }
+        if kind == SIMULATED {
+            let name = "crashfs (a disk simulated in memory: its throughput is not this machine's)";
+            return Some(DurabilityBasis { class: Durability::None, ..durable(name.to_owned()) });
         }
         let all = || mount.options.iter().chain(&mount.mount_options);
         let upper = all().find_map(|option| option.strip_prefix("upperdir=")).map(Path::new);
@@ -243,6 +249,10 @@ mod tests {
     fn memory_below_any_layer_allows_nothing() {
         for (mount, name) in [
             ("0:40 / / rw - tmpfs none rw", "tmpfs (in memory)"),
+            (
+                "0:41 / / rw - fuse.crashfs crashfs rw",
+                "crashfs (a disk simulated in memory: its throughput is not this machine's)",
+            ),
             ("0:40 / / rw - ramfs none rw", "ramfs (in memory)"),
             ("1:0 / / rw - ext4 /dev/ram0 rw", "ext4 on ram0 (in memory)"),
             ("252:0 / / rw - ext4 /dev/zram0 rw", "ext4 on zram0 (in memory)"),

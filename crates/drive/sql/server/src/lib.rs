@@ -33,6 +33,6 @@ pub use kind::{Kind, LOOPBACK, ServerSpec, Site, Stop, Task};
 pub use launch::{ServerPlacement, version_output};
 pub use listen_address::ListenAddress;
 pub use private_dir::clean_up;
-pub use running::{Death, LOG, PROBE_WITHIN, READY_WITHIN, Running, STOP_WITHIN};
+pub use running::{DATA, Death, LOG, PROBE_WITHIN, READY_WITHIN, Running, STOP_WITHIN};
 pub use start::{SET_UP_MAX, Start, check_host};
 pub use user::User;

@@ -45,6 +45,8 @@ const FOLLOWING: &str =
 
 /// Name of a server's log in its directory.
 pub const LOG: &str = "server.log";
+/// Name of a server's data directory in its directory.
+pub const DATA: &str = "data";
 
 /// First port number for sockets named by one, and how many there are: below those from which the
 /// kernel gives one to each connection. Source: ip(7), `ip_local_port_range`.
@@ -101,7 +103,7 @@ impl Running {
     /// [`ServerError::Refused`] with the server's message, or any other error; no process is left.
     pub fn start(start: &Start<'_>, is_cancelled: &dyn Fn() -> bool) -> Result<Self, ServerError> {
         check_paths(start)?;
-        let data = start.dir.join("data");
+        let data = start.dir.join(DATA);
         let user = User::find(start.user, &data, start.kind.needs_account_name())?;
         // First of all, so that the note covers everything a killed process leaves.
         let mut private_dir = PrivateDir::make(&user, start.dir, &start.placement.groups)?;
@@ -385,7 +387,7 @@ fn site_of(start: &Start<'_>, private_dir: &PrivateDir) -> Result<Site, ServerEr
     let own = own.wrapping_add(number);
     let mut ports = (0..count).map(|more| first + own.wrapping_add(more) % count);
     let mut site = Site {
-        data: start.dir.join("data"),
+        data: start.dir.join(DATA),
         socket: private_dir.socket(),
         temporary: start.dir.join("tmp"),
         log: start.dir.join(LOG),

@@ -10,14 +10,20 @@ use crate::message::Command;
 impl Supervisor<'_> {
     /// Executes the events that are due; a server that does not come back ends the run.
     pub(super) fn execute_events(&mut self) {
+        if self.watch.is_over {
+            return;
+        }
         let now = self.clock.now();
-        let Some(server) = self.host.running().filter(|_| !self.watch.is_over) else { return };
-        let advanced = self.server_events.advance(server, now);
+        let disk = self.data.disk.as_ref().map(|it| &it.disk);
+        let advanced = self.server_events.advance(self.host.running(), disk, now);
         if self.server_events.is_away() {
             // It has a limit of its own.
             self.watch.alive(now);
         }
-        let lets_go = self.server_events.lets_go(server);
+        if let Some(reason) = self.server_events.unsynced() {
+            return self.end_with(RunEnd::Failed { step: self.step_name(), reason });
+        }
+        let lets_go = self.server_events.lets_go(self.host.running(), disk);
         match advanced {
             Ok(false) => {}
             Ok(true) => {

@@ -6,10 +6,12 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
+use crashfs::Disk;
 use load::Outage;
 use model::{EventKind, EventRecord, Nanos, Step, StepEvent, TimeSpan};
-use server::{READY_WITHIN, Running, ServerError};
+use server::{Running, ServerError};
 
+use super::disk_events::DiskEvents;
 use super::workbench::WATCH_EVERY;
 use crate::message::StepEnds;
 
@@ -27,6 +29,8 @@ pub(super) struct ServerEvents {
     current: Option<Action>,
     /// Begin and end of those that are over.
     done: Vec<TimeSpan>,
+    /// Those that act on the disk.
+    disk: DiskEvents,
     /// Its processes have got SIGSTOP.
     is_suspended: bool,
     /// The clients have ended, and the worker waits for the server.
@@ -44,33 +48,66 @@ struct Action {
 impl ServerEvents {
     /// Begins the measured span of a step.
     pub(super) fn begin(&mut self, step: &Step, now: Nanos) {
-        let own = step.events.iter().filter(|event| !event.kind.is_of_embedded());
-        *self = Self { pending: own.copied().collect(), since: now, ..Self::default() };
+        let is_own = |kind: EventKind| !kind.is_of_embedded() && !kind.is_of_disk();
+        let own = step.events.iter().filter(|event| is_own(event.kind));
+        let (pending, disk) = (own.copied().collect(), DiskEvents::of(step));
+        *self = Self { pending, disk, since: now, ..Self::default() };
     }
 
     /// Returns how long to wait for a message of the worker.
     pub(super) fn wait(&self, now: Nanos) -> Duration {
-        let due = self.pending.front().map(|event| self.since.after(event.at).since(now));
-        match (&self.current, due) {
-            (Some(_), _) => POLL,
-            (None, Some(due)) => WATCH_EVERY.min(Duration::from_nanos(due.0)),
-            (None, None) => WATCH_EVERY,
+        let pending = self.pending.front().into_iter().chain(self.disk.pending.front());
+        let due = pending.map(|event| self.since.after(event.at).since(now)).min();
+        match (self.may_end_server(), due) {
+            (true, _) => POLL,
+            (false, Some(due)) => WATCH_EVERY.min(Duration::from_nanos(due.0)),
+            (false, None) => WATCH_EVERY,
         }
     }
 
     /// Returns whether an event has ended the server, which is not back yet.
-    pub(super) const fn is_away(&self) -> bool {
-        self.current.is_some()
+    pub(super) fn is_away(&self) -> bool {
+        self.current.is_some() || self.disk.is_away()
+    }
+
+    /// Returns whether the end of the server is the effect of an event.
+    pub(super) const fn may_end_server(&self) -> bool {
+        self.current.is_some() || self.disk.is_faulty()
+    }
+
+    /// Returns why the step has failed whose clients ended before an fsync could fail.
+    pub(super) fn unsynced(&self) -> Option<String> {
+        let event = self.disk.armed().filter(|_| self.is_awaited)?;
+        Some(format!(
+            "no file was synced after `{event}`: claim durability class sync, or let the step write"
+        ))
     }
 
     /// Begins what is due and polls what is under way; returns whether the server is back now.
     ///
     /// # Errors
     /// The event from which the server does not come back, and why.
-    pub(super) fn advance(&mut self, server: &mut Running, now: Nanos) -> Result<bool, String> {
+    pub(super) fn advance(
+        &mut self,
+        mut server: Option<&mut Running>,
+        disk: Option<&Disk>,
+        now: Nanos,
+    ) -> Result<bool, String> {
+        let lost = |event, error| format!("the server is not back after `{event}`: {error}");
+        if let Some(disk) = disk.filter(|_| self.current.is_none()) {
+            let is_next = |at| self.pending.front().is_none_or(|own| at < own.at);
+            let next = self.disk.pending.front().filter(|event| is_next(event.at));
+            let is_due = next.is_some_and(|event| now.since(self.since) >= event.at);
+            let advanced = self.disk.advance(server.as_deref_mut(), disk, is_due, now);
+            let is_back = advanced.map_err(|(event, error)| lost(event, error))?;
+            if is_back || self.disk.is_busy() {
+                return Ok(is_back && server.is_some());
+            }
+        }
+        let Some(server) = server else { return Ok(false) };
         self.poll(server, now).map_err(|error| {
-            let event = self.current.as_ref().map(|action| action.event.to_string());
-            format!("the server is not back after `{}`: {error}", event.unwrap_or_default())
+            let event = self.current.as_ref().map(|action| action.event);
+            lost(event.unwrap_or_default(), error)
         })
     }
 
@@ -79,10 +116,7 @@ impl ServerEvents {
             self.begin_next(server, now)?;
             return Ok(false);
         };
-        if now.since(action.begun) > Nanos::from_secs(READY_WITHIN.as_secs()) {
-            let last = server.death().map(|death| death.last_log_lines.clone());
-            return Err(ServerError::NotReady(READY_WITHIN.as_secs(), last.unwrap_or_default()));
-        }
+        server.check_wait(Duration::from_nanos(now.since(action.begun).0))?;
         if !action.is_starting {
             if server.death().is_some() {
                 server.start_again()?;
@@ -122,19 +156,23 @@ impl ServerEvents {
                 self.done.push(TimeSpan { start_ns: now, end_ns: now });
             }
             EventKind::Reopen => unreachable!("the clients do it"),
+            EventKind::DiskFull | EventKind::DiskFree | EventKind::FsyncFails => {
+                unreachable!("the disk does it")
+            }
         }
         Ok(())
     }
 
     /// Returns whether the worker waits for nothing more, and notes that it goes on.
-    pub(super) fn lets_go(&mut self, server: &Running) -> bool {
-        if !self.is_awaited || self.current.is_some() {
+    pub(super) fn lets_go(&mut self, server: Option<&mut Running>, disk: Option<&Disk>) -> bool {
+        if !self.is_awaited || self.is_away() {
             return false;
         }
+        disk.into_iter().for_each(|disk| self.disk.end(disk));
         // The user has stopped the step before these.
         self.pending.clear();
         if std::mem::take(&mut self.is_suspended) {
-            server.resume();
+            server.into_iter().for_each(|server| server.resume());
         }
         std::mem::take(&mut self.is_awaited)
     }
@@ -144,21 +182,29 @@ impl ServerEvents {
     /// Without a failed operation an outage may be a stall of the engine: it counts if it is longer
     /// than each before the first event.
     pub(super) fn records(&self, step: &Step, ends: &StepEnds) -> Vec<EventRecord> {
-        let done = if self.done.is_empty() { &ends.reopened } else { &self.done };
-        let record = |(planned, span): (&StepEvent, &TimeSpan)| {
+        let [mut of_server, mut of_disk, mut of_clients] =
+            [&self.done, &self.disk.done, &ends.reopened].map(|done| done.iter());
+        let record = |planned: &StepEvent| {
+            let by = match planned.kind {
+                kind if kind.is_of_embedded() => &mut of_clients,
+                kind if kind.is_of_disk() => &mut of_disk,
+                _kind => &mut of_server,
+            };
+            let span = by.next()?;
             let [start_ns, end_ns] = [span.start_ns, span.end_ns].map(|at| at.since(ends.begun));
             let action = TimeSpan { start_ns, end_ns };
-            EventRecord { planned: *planned, action, ..EventRecord::default() }
+            Some(EventRecord { planned: *planned, action, ..EventRecord::default() })
         };
-        let mut records: Vec<_> = step.events.iter().zip(done).map(record).collect();
+        let mut records: Vec<_> = step.events.iter().filter_map(record).collect();
         let first = records.first().map_or(Nanos(0), |record| record.action.start_ns);
         let before = ends.outages.iter().filter(|outage| outage.span.end_ns <= first);
         let usual = before.map(|outage| outage.span.length()).max().unwrap_or_default();
         let unusual = |outage: &&Outage| outage.has_failures || outage.span.length() > usual;
         for Outage { span, .. } in ends.outages.iter().filter(unusual) {
-            // A `continue` ends an outage that another event has begun.
+            // A `continue` or `disk_free` ends an outage that another event has begun.
             let is_within = |record: &EventRecord| {
-                let is_begin = record.planned.kind != EventKind::Continue;
+                let ends = [EventKind::Continue, EventKind::DiskFree];
+                let is_begin = !ends.contains(&record.planned.kind);
                 is_begin && (span.start_ns..=span.end_ns).contains(&record.action.start_ns)
             };
             let cause = records.iter().position(is_within);
