@@ -200,11 +200,19 @@ impl ServerEvents {
         let before = ends.outages.iter().filter(|outage| outage.span.end_ns <= first);
         let usual = before.map(|outage| outage.span.length()).max().unwrap_or_default();
         let unusual = |outage: &&Outage| outage.has_failures || outage.span.length() > usual;
-        for Outage { span, .. } in ends.outages.iter().filter(unusual) {
-            // A `continue` or `disk_free` ends an outage that another event has begun.
+        for Outage { span, has_failures } in ends.outages.iter().filter(unusual) {
+            // These end an outage that another event has begun; at a `reopen` arrivals only wait.
+            let is_end = |kind: EventKind| match kind {
+                EventKind::Continue | EventKind::DiskFree => true,
+                EventKind::Reopen => *has_failures,
+                EventKind::Kill
+                | EventKind::Restart
+                | EventKind::Stop
+                | EventKind::DiskFull
+                | EventKind::FsyncFails => false,
+            };
             let is_within = |record: &EventRecord| {
-                let ends = [EventKind::Continue, EventKind::DiskFree];
-                let is_begin = !ends.contains(&record.planned.kind);
+                let is_begin = !is_end(record.planned.kind);
                 is_begin && (span.start_ns..=span.end_ns).contains(&record.action.start_ns)
             };
             let cause = records.iter().position(is_within);
