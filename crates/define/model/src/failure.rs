@@ -43,10 +43,8 @@ names!(FailureClass, "a class of failures":
 impl FailureClass {
     /// Returns whether it occurs only in steps with events.
     pub const fn is_of_outage(self) -> bool {
-        matches!(
-            self,
-            Self::Refused | Self::NoAnswer | Self::StartingUp | Self::ShuttingDown | Self::DiskFull
-        )
+        matches!(self, Self::Refused | Self::NoAnswer | Self::StartingUp)
+            || matches!(self, Self::ShuttingDown | Self::DiskFull)
     }
 }
 

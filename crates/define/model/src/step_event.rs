@@ -137,28 +137,21 @@ impl StepEvent {
 
     /// Checks that a disk that is full is freed, before anything else is done.
     fn check_disk(events: &[Self]) -> Result<(), EventFault> {
-        let fault = |index, why, remedy| Err(EventFault { index, why, remedy });
         let mut is_full = false;
         for (index, event) in events.iter().enumerate() {
-            match (event.kind == EventKind::DiskFree, is_full) {
-                (true, false) => {
-                    let why = format!("{event} finds a disk that is not full");
-                    return fault(index, why, "write a `disk_full` before it");
-                }
-                (false, true) => {
-                    let why = format!("{event} finds a disk that is full");
-                    return fault(index, why, "write a `disk_free` before it");
-                }
-                (true, true) | (false, false) => is_full = event.kind == EventKind::DiskFull,
+            if is_full != (event.kind == EventKind::DiskFree) {
+                let (state, remedy) = match is_full {
+                    true => ("full", "write a `disk_free` before it"),
+                    false => ("not full", "write a `disk_full` before it"),
+                };
+                let why = format!("{event} finds a disk that is {state}");
+                return Err(EventFault { index, why, remedy });
             }
+            is_full = event.kind == EventKind::DiskFull;
         }
-        match is_full {
-            true => {
-                let why = "the disk is full and not freed".to_owned();
-                fault(events.len() - 1, why, "write a `disk_free` after the last `disk_full`")
-            }
-            false => Ok(()),
-        }
+        let (index, why) = (events.len().saturating_sub(1), "the disk is not freed".to_owned());
+        let remedy = "write a `disk_free` after the last `disk_full`";
+        if is_full { Err(EventFault { index, why, remedy }) } else { Ok(()) }
     }
 }
 
@@ -276,7 +269,7 @@ mod tests {
                 &[(2_000, DiskFull), (3_000, Kill), (4_000, DiskFree)],
                 "1: kill at 3.00 s finds a disk that is full",
             ),
-            (&[(2_000, DiskFull)], "0: the disk is full and not freed"),
+            (&[(2_000, DiskFull)], "0: the disk is not freed"),
             (
                 &[(2_000, Stop), (3_000, FsyncFails)],
                 "1: fsync_fails at 3.00 s finds a server that is stopped",

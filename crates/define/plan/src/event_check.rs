@@ -1,12 +1,15 @@
 //! Checks that loads, hosts and engines can have the events of steps.
 
-use model::{EventKind, Experiment, Load, Variant, server};
+use model::{EventKind, Experiment, Load, StepEvent, Variant, server};
 use reader::error::{Errors, PlanError};
 use reader::place::Place;
 
 use crate::resolve::Resolver;
 use crate::settings::EVENTS;
 use crate::spec::File;
+
+/// Why a variant cannot have an event, and the remedy.
+type Misfit = Option<(&'static str, &'static str)>;
 
 impl Resolver<'_> {
     /// Checks that the loads, the hosts and the engines of an experiment can have its events.
@@ -42,8 +45,9 @@ impl Resolver<'_> {
             let places = table.tables.iter().flatten().map(|it| it.place.clone());
             for (event, place) in step.events.iter().zip(places) {
                 // One variant is enough to show what is wrong.
-                let later = || step.events.iter().filter(|later| later.at > event.at);
-                let is_last = !later().any(|later| later.kind.is_of_embedded());
+                let reopens =
+                    |later: &StepEvent| later.at > event.at && later.kind.is_of_embedded();
+                let is_last = !step.events.iter().any(reopens);
                 let unfit = experiment.variants.iter().find_map(|variant| {
                     self.misfit(event.kind, is_last, variant).map(|(why, remedy)| {
                         (format!("variant {} cannot {}: {why}", variant.name, event.kind), remedy)
@@ -58,12 +62,7 @@ impl Resolver<'_> {
     /// Returns why a variant cannot have an event, with the remedy; `None` where it can.
     ///
     /// `is_last` if no `reopen` follows the event.
-    fn misfit(
-        &self,
-        event: EventKind,
-        is_last: bool,
-        variant: &Variant,
-    ) -> Option<(&'static str, &'static str)> {
+    fn misfit(&self, event: EventKind, is_last: bool, variant: &Variant) -> Misfit {
         let engines = self.catalog.engines();
         let info = engines.iter().find(|info| info.name == variant.build.engine);
         let is_server = info.is_some_and(|info| info.dialect.is_some());

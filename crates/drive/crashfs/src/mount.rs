@@ -33,6 +33,12 @@ pub struct Mounted {
 }
 
 impl Mounted {
+    /// Returns the disk.
+    #[must_use]
+    pub const fn disk(&self) -> &Disk {
+        &self.disk
+    }
+
     /// Returns the directory of the mount.
     #[must_use]
     pub fn path(&self) -> &Path {

@@ -14,8 +14,6 @@ use crate::mount::{Mount, holding, mounts};
 ///
 /// Source: Linux, Documentation/filesystems/tmpfs.rst and ramfs-rootfs-initramfs.rst.
 const IN_MEMORY: [&str; 5] = ["devtmpfs", "hugetlbfs", "ramfs", "rootfs", "tmpfs"];
-/// File system of Assay in memory, which honours syncs. Source: crashfs, `mount.rs`.
-const SIMULATED: &str = "fuse.crashfs";
 /// Prefixes of the names of block devices in memory, before their number.
 ///
 /// Source: Linux, Documentation/admin-guide/blockdev/{ramdisk,zram}.rst.
@@ -64,7 +62,8 @@ impl Storage<'_> {
         if IN_MEMORY.contains(&kind.as_str()) {
             return Some(in_memory(kind));
         }
-        if kind == SIMULATED {
+        // Source: crashfs, `mount.rs`.
+        if kind == "fuse.crashfs" {
             let name = "crashfs (a disk simulated in memory: its throughput is not this machine's)";
             return Some(DurabilityBasis { class: Durability::None, ..durable(name.to_owned()) });
         }

@@ -5,11 +5,11 @@ use std::io::{self, Read as _, Seek as _, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
+use crashfs::Mounted;
 use model::Bytes;
 use rustix::fs::{FlockOperation, OFlags, flock};
 
 use super::lock::lock_shared;
-use super::simulated_disk::SimulatedDisk;
 use crate::error::RunnerError;
 
 /// File that marks a data directory and lists what was made there.
@@ -266,7 +266,7 @@ pub struct RunData {
     /// The directory.
     pub path: PathBuf,
     /// The simulated disk with the data, where the experiment has events on the disk.
-    pub(super) disk: Option<SimulatedDisk>,
+    pub(super) disk: Option<Mounted>,
 }
 
 impl Drop for RunData {

@@ -1,5 +1,6 @@
 //! Executes the events of a step between two messages of the worker.
 
+use crashfs::Mounted;
 use load::Clock;
 use model::RunEnd;
 
@@ -14,7 +15,7 @@ impl Supervisor<'_> {
             return;
         }
         let now = self.clock.now();
-        let disk = self.data.disk.as_ref().map(|it| &it.disk);
+        let disk = self.data.disk.as_ref().map(Mounted::disk);
         let advanced = self.server_events.advance(self.host.running(), disk, now);
         if self.server_events.is_away() {
             // It has a limit of its own.

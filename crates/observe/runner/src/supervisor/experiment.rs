@@ -19,7 +19,7 @@ use super::profile_trial::profiling;
 use super::profiling::{Profiling, RunProfiler};
 use super::run_load::RunLoad;
 use super::server_events::ServerEvents;
-use super::simulated_disk::SimulatedDisk;
+use super::simulated_disk;
 use super::supervise::{Supervised, Supervisor};
 use super::watch::Watch;
 use super::workbench::{Progress, Served, Workbench, check_disk};
@@ -138,7 +138,7 @@ fn run_cell(
         // The server's log is outside of its data.
         let is_server = bench.servers.contains_key(&variant.name);
         let dir = if is_server { data.path.join(server::DATA) } else { data.path.clone() };
-        data.disk = Some(SimulatedDisk::mount(&dir)?);
+        data.disk = Some(simulated_disk::mount(&dir)?);
     }
     let cpus = Cpus::of(experiment)?;
     let mut order = bench.order(experiment, cell, &data, experiment.steps_for(cell.clients))?;

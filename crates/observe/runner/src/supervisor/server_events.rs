@@ -11,7 +11,7 @@ use load::Outage;
 use model::{EventKind, EventRecord, Nanos, Step, StepEvent, TimeSpan};
 use server::{Running, ServerError};
 
-use super::disk_events::DiskEvents;
+use super::disk_events::{DiskEvents, Stage};
 use super::workbench::WATCH_EVERY;
 use crate::message::StepEnds;
 
@@ -67,20 +67,19 @@ impl ServerEvents {
 
     /// Returns whether an event has ended the server, which is not back yet.
     pub(super) fn is_away(&self) -> bool {
-        self.current.is_some() || self.disk.is_away()
+        self.current.is_some() || self.disk.stage == Stage::Away
     }
 
     /// Returns whether the end of the server is the effect of an event.
-    pub(super) const fn may_end_server(&self) -> bool {
-        self.current.is_some() || self.disk.is_faulty()
+    pub(super) fn may_end_server(&self) -> bool {
+        self.current.is_some() || self.disk.stage != Stage::Idle
     }
 
     /// Returns why the step has failed whose clients ended before an fsync could fail.
     pub(super) fn unsynced(&self) -> Option<String> {
-        let event = self.disk.armed().filter(|_| self.is_awaited)?;
-        Some(format!(
-            "no file was synced after `{event}`: claim durability class sync, or let the step write"
-        ))
+        (self.is_awaited && self.disk.stage == Stage::Armed).then(|| {
+            format!("no file was synced after `{}`: write with class sync", self.disk.event)
+        })
     }
 
     /// Begins what is due and polls what is under way; returns whether the server is back now.
@@ -99,8 +98,8 @@ impl ServerEvents {
             let next = self.disk.pending.front().filter(|event| is_next(event.at));
             let is_due = next.is_some_and(|event| now.since(self.since) >= event.at);
             let advanced = self.disk.advance(server.as_deref_mut(), disk, is_due, now);
-            let is_back = advanced.map_err(|(event, error)| lost(event, error))?;
-            if is_back || self.disk.is_busy() {
+            let is_back = advanced.map_err(|error| lost(self.disk.event, error))?;
+            if is_back || !matches!(self.disk.stage, Stage::Idle | Stage::Back) {
                 return Ok(is_back && server.is_some());
             }
         }
@@ -156,9 +155,8 @@ impl ServerEvents {
                 self.done.push(TimeSpan { start_ns: now, end_ns: now });
             }
             EventKind::Reopen => unreachable!("the clients do it"),
-            EventKind::DiskFull | EventKind::DiskFree | EventKind::FsyncFails => {
-                unreachable!("the disk does it")
-            }
+            // They are pending in another list.
+            EventKind::DiskFull | EventKind::DiskFree | EventKind::FsyncFails => {}
         }
         Ok(())
     }
@@ -168,9 +166,10 @@ impl ServerEvents {
         if !self.is_awaited || self.is_away() {
             return false;
         }
-        disk.into_iter().for_each(|disk| self.disk.end(disk));
+        disk.into_iter().for_each(|disk| disk.set_full(false));
         // The user has stopped the step before these.
         self.pending.clear();
+        self.disk.pending.clear();
         if std::mem::take(&mut self.is_suspended) {
             server.into_iter().for_each(|server| server.resume());
         }
@@ -185,12 +184,11 @@ impl ServerEvents {
         let [mut of_server, mut of_disk, mut of_clients] =
             [&self.done, &self.disk.done, &ends.reopened].map(|done| done.iter());
         let record = |planned: &StepEvent| {
-            let by = match planned.kind {
-                kind if kind.is_of_embedded() => &mut of_clients,
-                kind if kind.is_of_disk() => &mut of_disk,
-                _kind => &mut of_server,
+            let span = match planned.kind {
+                kind if kind.is_of_embedded() => of_clients.next()?,
+                kind if kind.is_of_disk() => of_disk.next()?,
+                _kind => of_server.next()?,
             };
-            let span = by.next()?;
             let [start_ns, end_ns] = [span.start_ns, span.end_ns].map(|at| at.since(ends.begun));
             let action = TimeSpan { start_ns, end_ns };
             Some(EventRecord { planned: *planned, action, ..EventRecord::default() })
@@ -202,14 +200,9 @@ impl ServerEvents {
         let unusual = |outage: &&Outage| outage.has_failures || outage.span.length() > usual;
         for Outage { span, has_failures } in ends.outages.iter().filter(unusual) {
             // These end an outage that another event has begun; at a `reopen` arrivals only wait.
-            let is_end = |kind: EventKind| match kind {
-                EventKind::Continue | EventKind::DiskFree => true,
-                EventKind::Reopen => *has_failures,
-                EventKind::Kill
-                | EventKind::Restart
-                | EventKind::Stop
-                | EventKind::DiskFull
-                | EventKind::FsyncFails => false,
+            let is_end = |kind| {
+                matches!(kind, EventKind::Continue | EventKind::DiskFree)
+                    || kind == EventKind::Reopen && *has_failures
             };
             let is_within = |record: &EventRecord| {
                 let is_begin = !is_end(record.planned.kind);

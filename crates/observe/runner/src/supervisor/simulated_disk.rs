@@ -11,34 +11,23 @@ use model::SIMULATED_DATA_MAX;
 
 use crate::error::RunnerError;
 
-/// A mounted disk, unmounted when dropped.
-#[derive(Debug)]
-pub(crate) struct SimulatedDisk {
-    pub(super) disk: Disk,
-    _mounted: Mounted,
+/// Checks that a disk can be mounted here; mounts nothing.
+///
+/// # Errors
+/// [`RunnerError::SimulatedDisk`] with what is missing, and the remedy.
+pub(crate) fn check() -> Result<(), RunnerError> {
+    Disk::check()?;
+    // The namespace ends with its thread.
+    let entered = std::thread::spawn(enter_namespace).join();
+    Ok(entered.expect("it does not panic")?)
 }
 
-impl SimulatedDisk {
-    /// Checks that a disk can be mounted here; mounts nothing.
-    ///
-    /// # Errors
-    /// [`RunnerError::SimulatedDisk`] with what is missing, and the remedy.
-    pub(crate) fn check() -> Result<(), RunnerError> {
-        Disk::check()?;
-        // The namespace ends with its thread.
-        let entered = std::thread::spawn(enter_namespace).join();
-        Ok(entered.expect("it does not panic")?)
-    }
-
-    /// Mounts an empty disk at a directory, which is made if it is missing.
-    ///
-    /// # Errors
-    /// What is missing, with the remedy.
-    pub(super) fn mount(dir: &Path) -> Result<Self, RunnerError> {
-        fs::create_dir_all(dir).map_err(|error| RunnerError::DataDir(dir.into(), error))?;
-        // Changed pages are in memory twice until they are synced.
-        let disk = Disk::new(Names::Own, 2 * SIMULATED_DATA_MAX.0);
-        let mounted = disk.mount(dir)?;
-        Ok(Self { disk, _mounted: mounted })
-    }
+/// Mounts an empty disk at a directory, which is made if it is missing.
+///
+/// # Errors
+/// What is missing, with the remedy.
+pub(super) fn mount(dir: &Path) -> Result<Mounted, RunnerError> {
+    fs::create_dir_all(dir).map_err(|error| RunnerError::DataDir(dir.into(), error))?;
+    // Changed pages are in memory twice until they are synced.
+    Ok(Disk::new(Names::Own, 2 * SIMULATED_DATA_MAX.0).mount(dir)?)
 }

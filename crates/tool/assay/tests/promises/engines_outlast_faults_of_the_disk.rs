@@ -91,6 +91,9 @@ fn a_full_disk_fails_writes_of_postgres_until_it_is_free() {
     let show = workspace.assay(&["show", "faults"]);
     let sentence = "a disk simulated in memory: its throughput is not this machine's";
     assert!(show.out.contains(sentence) && show.out.contains("disk full"), "{}", show.out);
+    if let Some(reason) = &record.invalid {
+        return println!("skipped in part: host too busy for findings ({reason})");
+    }
     let lint = workspace.assay(&["lint", "faults"]);
     assert!(lint.out.contains("A071") && lint.out.contains(sentence), "{}", lint.out);
 }
