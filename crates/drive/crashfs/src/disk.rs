@@ -87,7 +87,6 @@ impl Disk {
     }
 
     /// Returns whether a sync is still to fail.
-    #[must_use]
     pub fn is_sync_to_fail(&self) -> bool {
         self.state().tree.failing_syncs > 0
     }

@@ -34,7 +34,6 @@ pub struct Mounted {
 
 impl Mounted {
     /// Returns the disk.
-    #[must_use]
     pub const fn disk(&self) -> &Disk {
         &self.disk
     }

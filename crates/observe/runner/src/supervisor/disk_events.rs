@@ -55,7 +55,7 @@ impl DiskEvents {
     /// Why the server does not come back.
     pub(super) fn advance(
         &mut self,
-        server: Option<&mut Running>,
+        mut server: Option<&mut Running>,
         disk: &Disk,
         is_due: bool,
         now: Nanos,
@@ -64,21 +64,25 @@ impl DiskEvents {
             self.begin_next(disk, now);
         }
         let has_failed = self.stage == Stage::Armed && !disk.is_sync_to_fail();
-        let Some(server) = server else {
-            return Ok((has_failed || self.stage == Stage::Away) && self.end(now));
-        };
-        if has_failed || self.stage == Stage::Back && server.death().is_some() {
+        let mut has_ended = || server.as_mut().is_some_and(|server| server.death().is_some());
+        if has_failed || self.stage == Stage::Back && has_ended() {
             (self.stage, self.since) = (Stage::Away, now);
         }
         if self.stage != Stage::Away {
             return Ok(false);
         }
-        server.check_wait(Duration::from_nanos(now.since(self.since).0))?;
-        if server.death().is_some() {
-            server.start_again()?;
-            return Ok(false);
+        if let Some(server) = server {
+            server.check_wait(Duration::from_nanos(now.since(self.since).0))?;
+            if server.death().is_some() {
+                server.start_again()?;
+            }
+            if !server.is_ready()? {
+                return Ok(false);
+            }
         }
-        Ok(server.is_ready()? && self.end(now))
+        self.stage = Stage::Back;
+        self.done.last_mut().into_iter().for_each(|span| span.end_ns = now);
+        Ok(true)
     }
 
     fn begin_next(&mut self, disk: &Disk, now: Nanos) {
@@ -92,12 +96,5 @@ impl DiskEvents {
             disk.fail_fsync();
             self.stage = Stage::Armed;
         }
-    }
-
-    /// Ends the action of the last event, of which a server that ends later moves the end.
-    fn end(&mut self, now: Nanos) -> bool {
-        self.stage = Stage::Back;
-        self.done.last_mut().into_iter().for_each(|span| span.end_ns = now);
-        true
     }
 }

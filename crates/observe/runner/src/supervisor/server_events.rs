@@ -267,6 +267,36 @@ mod tests {
         assert_eq!(records[2].outages, [span(6_000, 6_030)]);
     }
 
+    /// Goal: failures between a fault of the disk and a `reopen` belong to the fault.
+    #[test]
+    fn an_outage_that_a_reopen_ends_belongs_to_the_fault_of_the_disk() {
+        let event = |ms, kind| StepEvent { at: Nanos::from_millis(ms), kind };
+        let stop = StopRule::Duration(Nanos::from_secs(9));
+        let faults = vec![
+            event(1_000, EventKind::FsyncFails),
+            event(2_000, EventKind::Reopen),
+            event(3_000, EventKind::Reopen),
+        ];
+        let step = Step { events: faults, ..Step::new("overwrite", stop) };
+        let mut events = ServerEvents::default();
+        events.begin(&step, Nanos(0));
+        events.disk.done = vec![span(1_000, 1_010)];
+        let outage = |start_ms, end_ms, has_failures| {
+            let span = span(start_ms, end_ms);
+            Outage { span, has_failures }
+        };
+        let ends = StepEnds {
+            outages: vec![outage(1_008, 2_100, true), outage(2_999, 3_050, false)],
+            reopened: vec![span(2_000, 2_090), span(3_000, 3_040)],
+            ..StepEnds::without_clients(0, load::StepEnd::Finished)
+        };
+        let records = events.records(&step, &ends);
+        let of = |at: usize| (records[at].action, records[at].outages.clone());
+        assert_eq!(of(0), (span(1_000, 1_010), vec![span(1_008, 2_100)]));
+        assert_eq!(of(1), (span(2_000, 2_090), Vec::new()));
+        assert_eq!(of(2), (span(3_000, 3_040), vec![span(2_999, 3_050)]));
+    }
+
     #[test]
     fn the_wait_for_a_message_ends_at_the_next_event() {
         let at = Nanos::from_millis;

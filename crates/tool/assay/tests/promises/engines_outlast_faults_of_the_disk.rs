@@ -18,7 +18,7 @@ steps = ["fillseq", { step = "overwrite", load = LOAD, events = [EVENTS] }, "rea
 rows = ROWS
 value_bytes = "4KiB"
 duration = "5s"
-warmup = "200ms"
+warmup = "0s"
 durability = "sync"
 
 [factors]
