@@ -21,7 +21,9 @@ pub struct Mount {
     pub options: Vec<String>,
 }
 
-/// Returns the mounts of this thread, which can be in another namespace than the process; none when the kernel does not report them.
+/// Returns the mounts of this thread, which can be in another namespace than the process.
+///
+/// None when the kernel does not report them.
 pub(crate) fn mounts() -> Vec<Mount> {
     parse_mounts(&std::fs::read_to_string("/proc/thread-self/mountinfo").unwrap_or_default())
 }

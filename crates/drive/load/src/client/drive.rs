@@ -69,8 +69,8 @@ pub(super) fn verify(
 
 /// Counts a failure; returns the end of the client when it is one too many.
 ///
-/// None is too many where the disk has faults. `failures` are those in a row, and `depth` is how many a single lost connection causes: all that
-/// the client may have in flight.
+/// None is too many where the disk has faults. `failures` are those in a row, and `depth` is how
+/// many a single lost connection causes: all that the client may have in flight.
 #[cold]
 pub(super) fn fail(
     error: &EngineError,

@@ -17,7 +17,7 @@ fn mounts(sandbox: &Sandbox, process: &str) -> Vec<String> {
     mounts.lines().filter(|line| line.contains(&root)).map(str::to_owned).collect()
 }
 
-/// Goal: a kill of Assay leaves nothing of the disk, and its mount is never seen by others.
+/// Goal: a kill of Assay leaves nothing of the disk, and others never have its mount.
 /// Method: a run is killed while its worker has the disk; the next run removes the directory.
 #[test]
 fn a_killed_run_leaves_no_mount() {
