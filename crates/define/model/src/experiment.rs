@@ -271,7 +271,7 @@ impl Experiment {
     /// `None` when each run has a separate load. Runs of a variant with the same number and the
     /// same loading steps share one.
     pub fn load_number(&self, repetition: u32) -> Option<u32> {
-        if self.loading_steps() == 0 {
+        if self.loading_steps() == 0 || self.has_disk_events() {
             return None;
         }
         match self.load.reuse {
@@ -306,6 +306,11 @@ impl Experiment {
     pub fn clients_of(&self, index: u32, level: u32) -> StepClients {
         let step = self.steps.get(index as usize);
         step.map_or(StepClients { level, number: level }, |step| step.clients_at(level))
+    }
+
+    /// Returns whether events act on the disk: the data of its runs are on a simulated one.
+    pub fn has_disk_events(&self) -> bool {
+        self.steps.iter().flat_map(|step| &step.events).any(|event| event.kind.is_of_disk())
     }
 
     /// Returns the steps as a cell with `clients` clients executes them.

@@ -28,6 +28,8 @@ pub enum FailureClass {
     StartingUp,
     /// The server shuts down.
     ShuttingDown,
+    /// The disk of the engine has no space left.
+    DiskFull,
     /// Anything else.
     Other,
 }
@@ -35,12 +37,14 @@ pub enum FailureClass {
 names!(FailureClass, "a class of failures":
     LostConnection "lost connection", Deadlock "deadlock", Serialisation "serialisation",
     Timeout "timeout", Constraint "constraint", Refused "refused", NoAnswer "no answer",
-    StartingUp "starting up", ShuttingDown "shutting down", Other "other");
+    StartingUp "starting up", ShuttingDown "shutting down", DiskFull "disk full",
+    Other "other");
 
 impl FailureClass {
     /// Returns whether it occurs only in steps with events.
     pub const fn is_of_outage(self) -> bool {
-        matches!(self, Self::Refused | Self::NoAnswer | Self::StartingUp | Self::ShuttingDown)
+        matches!(self, Self::Refused | Self::NoAnswer | Self::StartingUp)
+            || matches!(self, Self::ShuttingDown | Self::DiskFull)
     }
 }
 

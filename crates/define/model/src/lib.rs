@@ -112,7 +112,8 @@ pub use sql::{Application, Argument, Bounds, Call, Dialect, server, waits};
 pub use state::{EngineState, TableReadings};
 pub use step::{OpUnit, Step, StepClients, StepInfo, StepRole, StopRule};
 pub use step_event::{
-    EVENT_STEP_MAX, EventKind, EventRecord, ReconnectPolicy, StepEvent, TimeSpan,
+    EVENT_STEP_MAX, EventKind, EventRecord, ReconnectPolicy, SIMULATED_DATA_MAX, StepEvent,
+    TimeSpan,
 };
 pub use system_needs::{AccountNeed, Need, ServerLoad, SystemNeeds};
 pub use time_profile::{Cycle, Drift, Stalls, TimeProfile, TrendClass};

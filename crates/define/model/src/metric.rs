@@ -269,6 +269,7 @@ metrics! {
     FAILED_NO_ANSWER_OPS Count Derived Neither "operations that failed at the client's time limit";
     FAILED_STARTING_UP_OPS Count Derived Neither "operations that failed while the server started";
     FAILED_SHUTTING_DOWN_OPS Count Derived Neither "operations that failed while the server stopped";
+    FAILED_DISK_FULL_OPS Count Derived Neither "operations that failed because the disk was full";
     FAILED_OTHER_OPS Count Derived Neither "operations that failed for any other reason";
     REPLACING_OPS Count Derived Neither "operations that succeeded after one or more failed \
         attempts; the time of such an operation includes the failed attempts";

@@ -4,9 +4,10 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::capability::Durability;
 use crate::failure::FailureCounts;
 use crate::names::names;
-use crate::units::Nanos;
+use crate::units::{Bytes, Nanos};
 
 /// Most events of a step. Our choice: each needs seconds of its own.
 const EVENTS_MAX: usize = 64;
@@ -15,6 +16,12 @@ const EVENTS_MAX: usize = 64;
 ///
 /// Our choice: an hour of gaps of 10 ms takes 9 MB a client.
 pub const EVENT_STEP_MAX: Nanos = Nanos::from_secs(3_600);
+
+/// Largest estimated data of a run on a simulated disk.
+///
+/// Our choice: the largest new server (MySQL 8, estimated at 600 MiB) and its rows. The data are in
+/// memory, and twice until they are synced.
+pub const SIMULATED_DATA_MAX: Bytes = Bytes(1 << 30);
 
 /// Kind of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,15 +43,54 @@ pub enum EventKind {
     NetworkBack,
     /// Every process of the server gets SIGKILL, and its standby is promoted.
     Failover,
+    /// Every write that needs space fails.
+    DiskFull,
+    /// The disk has space again.
+    DiskFree,
+    /// The next fsync of the data fails, and the pages that it should write are dropped.
+    FsyncFails,
 }
 
 names!(EventKind, "an event": Kill "kill", Restart "restart", Stop "stop", Continue "continue",
-    Reopen "reopen", NetworkCut "network_cut", NetworkBack "network_back", Failover "failover");
+    Reopen "reopen", NetworkCut "network_cut", NetworkBack "network_back", Failover "failover",
+    DiskFull "disk_full", DiskFree "disk_free", FsyncFails "fsync_fails");
 
 impl EventKind {
     /// Returns whether it acts on an embedded engine; the others act on a server of Assay.
     pub const fn is_of_embedded(self) -> bool {
         matches!(self, Self::Reopen)
+    }
+
+    /// Returns the event that ends it, where one has to be next.
+    pub const fn ended_by(self) -> Option<Self> {
+        match self {
+            Self::Stop => Some(Self::Continue),
+            Self::NetworkCut => Some(Self::NetworkBack),
+            Self::DiskFull => Some(Self::DiskFree),
+            Self::Kill | Self::Restart | Self::Reopen | Self::Failover | Self::FsyncFails => None,
+            Self::Continue | Self::NetworkBack | Self::DiskFree => None,
+        }
+    }
+
+    /// Returns the event that it ends.
+    pub fn begun_by(self) -> Option<Self> {
+        Self::ALL.into_iter().find(|begin| begin.ended_by() == Some(self))
+    }
+
+    /// Returns whether acknowledged writes of a durability class outlast it.
+    pub const fn spares(self, class: Durability) -> bool {
+        match self {
+            Self::Failover => false,
+            Self::FsyncFails => matches!(class, Durability::Sync),
+            Self::Kill | Self::DiskFull => !matches!(class, Durability::None),
+            Self::Restart | Self::Stop | Self::Continue | Self::Reopen => true,
+            Self::NetworkCut | Self::NetworkBack | Self::DiskFree => true,
+        }
+    }
+
+    /// Returns whether it acts on the disk of the data, which then is a simulated one.
+    pub const fn is_of_disk(self) -> bool {
+        matches!(self, Self::DiskFull | Self::DiskFree | Self::FsyncFails)
     }
 }
 
@@ -72,7 +118,7 @@ pub struct EventFault {
     /// The broken rule.
     pub why: String,
     /// What to write instead.
-    pub remedy: &'static str,
+    pub remedy: String,
 }
 
 impl StepEvent {
@@ -81,83 +127,49 @@ impl StepEvent {
     /// # Errors
     /// The first event that breaks a rule.
     pub fn check_all(events: &[Self], length: Nanos) -> Result<(), EventFault> {
-        let (mut is_stopped, mut last) = (false, None);
+        let mut before: Option<Self> = None;
         for (index, event) in events.iter().enumerate() {
-            let fault = |why: String, remedy| Err(EventFault { index, why, remedy });
+            let fault = |why: String, remedy: String| Err(EventFault { index, why, remedy });
             if index >= EVENTS_MAX {
                 let why = format!("{} events are more than {EVENTS_MAX}", events.len());
-                return fault(why, "divide the step");
+                return fault(why, "divide the step".to_owned());
             }
             if event.at.after(Nanos::SECOND) > length {
                 let why = format!("{event} is too late for the step, which lasts {length}");
-                return fault(why, "leave a second after the event, or give a longer `duration`");
+                let remedy = "leave a second after the event, or give a longer `duration`";
+                return fault(why, remedy.to_owned());
             }
-            if last.is_some_and(|last| event.at <= last) {
+            if before.is_some_and(|before| event.at <= before.at) {
                 let why = format!("{event} is not later than the event before it");
-                return fault(why, "write the events in the order of their times");
+                return fault(why, "write the events in the order of their times".to_owned());
             }
-            last = Some(event.at);
-            match (event.kind, is_stopped) {
-                (EventKind::Stop, false) => is_stopped = true,
-                (EventKind::Continue, true) => is_stopped = false,
-                (EventKind::Continue, false) => {
-                    let why = format!("{event} finds a server that is not stopped");
-                    return fault(why, "write a `stop` before it");
-                }
-                (
-                    EventKind::Stop
-                    | EventKind::Kill
-                    | EventKind::Restart
-                    | EventKind::NetworkCut
-                    | EventKind::NetworkBack
-                    | EventKind::Failover,
-                    true,
-                ) => {
-                    let why = format!("{event} finds a server that is stopped");
-                    return fault(why, "write a `continue` before it");
-                }
-                (EventKind::Kill | EventKind::Restart | EventKind::Reopen, _) => {}
-                (EventKind::NetworkCut | EventKind::NetworkBack | EventKind::Failover, false) => {}
+            let before_it = before.map(|before| before.kind);
+            if let Some(end) = before_it.and_then(EventKind::ended_by)
+                && event.kind != end
+            {
+                let why = format!("{event} follows {}", before.unwrap_or_default());
+                return fault(why, format!("write a `{end}` between them"));
             }
+            if let Some(begin) = event.kind.begun_by()
+                && before_it != Some(begin)
+            {
+                let why = format!("{event} ends nothing");
+                return fault(why, format!("write a `{begin}` before it"));
+            }
+            if before_it == Some(EventKind::Failover) {
+                let why = format!("{event} has no standby left after the failover");
+                return fault(why, "write the failover last".to_owned());
+            }
+            before = Some(*event);
         }
-        match is_stopped {
-            true => Err(EventFault {
+        match before.and_then(|last| Some((last, last.kind.ended_by()?))) {
+            Some((last, end)) => Err(EventFault {
                 index: events.len() - 1,
-                why: "the server is stopped and not continued".to_owned(),
-                remedy: "write a `continue` after the last `stop`",
+                why: format!("{last} has no end"),
+                remedy: format!("write a `{end}` after it"),
             }),
-            false => Self::check_neighbours(events),
+            None => Ok(()),
         }
-    }
-
-    /// Checks that a cut of the network ends before another event, and that a failover is the last.
-    fn check_neighbours(events: &[Self]) -> Result<(), EventFault> {
-        let mut before = None;
-        for (index, event) in events.iter().enumerate() {
-            let is_cut = before == Some(EventKind::NetworkCut);
-            let is_back = event.kind == EventKind::NetworkBack;
-            let broken = if before == Some(EventKind::Failover) {
-                Some(("has no standby left after the failover", "write the failover last"))
-            } else if is_cut && !is_back {
-                Some(("finds a network that is cut", "write a `network_back` before it"))
-            } else if is_back && !is_cut {
-                Some(("finds a network that is not cut", "write a `network_cut` before it"))
-            } else {
-                None
-            };
-            if let Some((why, remedy)) = broken {
-                return Err(EventFault { index, why: format!("{event} {why}"), remedy });
-            }
-            before = Some(event.kind);
-        }
-        if before != Some(EventKind::NetworkCut) {
-            return Ok(());
-        }
-        Err(EventFault {
-            index: events.len() - 1,
-            why: "the network is cut and does not come back".to_owned(),
-            remedy: "write a `network_back` after the last `network_cut`",
-        })
     }
 }
 
@@ -253,7 +265,8 @@ mod tests {
     #[test]
     fn events_are_ordered_within_the_step_and_a_stop_is_continued() {
         use EventKind::{
-            Continue, Failover, Kill, NetworkBack as Back, NetworkCut as Cut, Restart, Stop,
+            Continue, DiskFree, DiskFull, Failover, FsyncFails, Kill, NetworkBack as Back,
+            NetworkCut as Cut, Restart, Stop,
         };
         assert_eq!(fault(&[(1_000, Cut), (2_000, Back), (3_000, Cut), (4_000, Back)]), None);
         assert_eq!(fault(&[(1_000, Cut), (2_000, Back), (3_000, Failover)]), None);
@@ -261,6 +274,7 @@ mod tests {
             fault(&[(1_000, Kill), (2_000, Stop), (3_000, Continue), (9_000, Restart)]),
             None
         );
+        assert_eq!(fault(&[(1_000, DiskFull), (2_000, DiskFree), (3_000, FsyncFails)]), None);
         let why = |events: &[_]| fault(events).map(|(index, why)| format!("{index}: {why}"));
         for (events, expected) in [
             (
@@ -271,16 +285,23 @@ mod tests {
                 &[(2_000, Kill), (2_000, Kill)],
                 "1: kill at 2.00 s is not later than the event before it",
             ),
-            (&[(2_000, Continue)], "0: continue at 2.00 s finds a server that is not stopped"),
-            (&[(2_000, Stop), (3_000, Kill)], "1: kill at 3.00 s finds a server that is stopped"),
-            (&[(1_000, Kill), (2_000, Stop)], "1: the server is stopped and not continued"),
-            (&[(1_000, Kill), (2_000, Cut)], "1: the network is cut and does not come back"),
-            (&[(1_000, Cut), (2_000, Kill)], "1: kill at 2.00 s finds a network that is cut"),
-            (&[(1_000, Back)], "0: network_back at 1.00 s finds a network that is not cut"),
+            (&[(2_000, Continue)], "0: continue at 2.00 s ends nothing"),
+            (&[(2_000, Stop), (3_000, Kill)], "1: kill at 3.00 s follows stop at 2.00 s"),
+            (&[(2_000, DiskFree)], "0: disk_free at 2.00 s ends nothing"),
             (
-                &[(1_000, Stop), (2_000, Cut)],
-                "1: network_cut at 2.00 s finds a server that is stopped",
+                &[(2_000, DiskFull), (3_000, Kill), (4_000, DiskFree)],
+                "1: kill at 3.00 s follows disk_full at 2.00 s",
             ),
+            (&[(2_000, DiskFull)], "0: disk_full at 2.00 s has no end"),
+            (
+                &[(2_000, Stop), (3_000, FsyncFails)],
+                "1: fsync_fails at 3.00 s follows stop at 2.00 s",
+            ),
+            (&[(1_000, Kill), (2_000, Stop)], "1: stop at 2.00 s has no end"),
+            (&[(1_000, Kill), (2_000, Cut)], "1: network_cut at 2.00 s has no end"),
+            (&[(1_000, Cut), (2_000, Kill)], "1: kill at 2.00 s follows network_cut at 1.00 s"),
+            (&[(1_000, Back)], "0: network_back at 1.00 s ends nothing"),
+            (&[(1_000, Stop), (2_000, Cut)], "1: network_cut at 2.00 s follows stop at 1.00 s"),
             (
                 &[(1_000, Failover), (2_000, Kill)],
                 "1: kill at 2.00 s has no standby left after the failover",

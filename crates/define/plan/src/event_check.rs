@@ -1,13 +1,16 @@
 //! Checks that loads, hosts and engines can have the events of steps.
 
 use model::sql::Dialect;
-use model::{EventKind, Experiment, Load, Variant, server};
+use model::{EventKind, Experiment, Load, StepEvent, Variant, server};
 use reader::error::{Errors, PlanError};
 use reader::place::Place;
 
 use crate::resolve::Resolver;
 use crate::settings::EVENTS;
 use crate::spec::File;
+
+/// Why a variant cannot have an event, and the remedy.
+type Misfit = Option<(&'static str, &'static str)>;
 
 impl Resolver<'_> {
     /// Checks that the loads, the hosts and the engines of an experiment can have its events.
@@ -50,8 +53,11 @@ impl Resolver<'_> {
             let places = table.tables.iter().flatten().map(|it| it.place.clone());
             for (event, place) in step.events.iter().zip(places) {
                 // One variant is enough to show what is wrong.
+                let reopens =
+                    |later: &StepEvent| later.at > event.at && later.kind.is_of_embedded();
+                let is_last = !step.events.iter().any(reopens);
                 let unfit = experiment.variants.iter().find_map(|variant| {
-                    self.misfit(event.kind, variant).map(|(why, remedy)| {
+                    self.misfit(event.kind, is_last, variant).map(|(why, remedy)| {
                         (format!("variant {} cannot {}: {why}", variant.name, event.kind), remedy)
                     })
                 });
@@ -62,13 +68,19 @@ impl Resolver<'_> {
     }
 
     /// Returns why a variant cannot have an event, with the remedy; `None` where it can.
-    fn misfit(&self, event: EventKind, variant: &Variant) -> Option<(&'static str, &'static str)> {
+    ///
+    /// `is_last` if no `reopen` follows the event.
+    fn misfit(&self, event: EventKind, is_last: bool, variant: &Variant) -> Misfit {
         let engines = self.catalog.engines();
         let info = engines.iter().find(|info| info.name == variant.build.engine);
         let dialect = info.and_then(|info| info.dialect);
         let is_server = dialect.is_some();
         let has_standby = variant.options.get(server::REPLICA).is_some();
         match (is_server, event.is_of_embedded()) {
+            (false, false) if event.is_of_disk() => is_last.then_some((
+                "an engine that could not write may refuse every operation until it is opened again",
+                "write a `reopen` after it, which opens the engine again",
+            )),
             (false, true) => None,
             (false, false) => Some((
                 "the engine runs in the client, which the event would end too",

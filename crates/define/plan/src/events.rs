@@ -48,7 +48,7 @@ pub(crate) fn requested(
         return Ok(Vec::new());
     }
     match StepEvent::check_all(&events, length) {
-        Err(fault) => refuse(tables[fault.index].place.clone(), fault.why, fault.remedy),
+        Err(fault) => refuse(tables[fault.index].place.clone(), fault.why, &fault.remedy),
         Ok(()) => Ok(events),
     }
 }
@@ -76,18 +76,24 @@ mod tests {
     }
 
     #[test]
+    fn an_embedded_engine_has_faults_of_its_disk_before_it_is_opened_again() {
+        let events = "{ at = \"1s\", do = \"disk_full\" }, { at = \"2s\", do = \"disk_free\" }, { \
+                      at = \"3s\", do = \"reopen\" }";
+        let read = experiment(LAST, &step(events));
+        assert!(read.has_disk_events() && read.load_number(1).is_none());
+    }
+
+    #[test]
     fn events_that_cannot_be_done_are_refused_with_a_remedy() {
         let reopen = "{ at = \"2s\", do = \"reopen\" }";
         for (old, new, why) in [
             (LAST, step("{ at = \"10s\", do = \"reopen\" }"), "is too late for the step"),
             (LAST, step("{ at = \"2s\", do = \"kill\" }"), "the engine runs in the client"),
             (LAST, step("{ at = \"2s\", do = \"kil\" }"), "unknown do `kil`"),
-            (
-                LAST,
-                step("{ at = \"2s\", do = \"network_cut\" }"),
-                "the network is cut and does not",
-            ),
+            (LAST, step("{ at = \"2s\", do = \"network_cut\" }"), "has no end"),
             (LAST, step("{ at = \"2s\", do = \"failover\" }"), "the engine runs in the client"),
+            (LAST, step("{ at = \"2s\", do = \"fsync_fails\" }"), "until it is opened again"),
+            (LAST, step("{ at = \"2s\", do = \"disk_full\" }"), "has no end"),
             (LAST, step("{ at = \"2s\" }"), "missing field `do`"),
             (LAST, step("{ at = \"soon\", do = \"kill\" }"), "soon"),
             (LAST, step(&format!("{reopen}, {reopen}")), "is not later than"),

@@ -1,7 +1,7 @@
 //! Expands an experiment into ordered runs with estimated costs.
 
 use model::limits::CELLS_MAX;
-use model::{Bytes, Experiment, Nanos, Plan, Variant};
+use model::{Bytes, Experiment, Nanos, Plan, SIMULATED_DATA_MAX, Variant};
 use reader::error::PlanError;
 
 use crate::catalog::Catalog;
@@ -53,6 +53,13 @@ pub fn expand(
             "use fewer rows, name a data directory on a larger file system with --data-dir, or \
              lower --disk-floor of assay run",
         ));
+    }
+    if experiment.has_disk_events() && disk > SIMULATED_DATA_MAX {
+        return Err(PlanError::new(format!(
+            "one run may take {disk} of disk, and events on the disk need data of at most \
+             {SIMULATED_DATA_MAX}: the disk is simulated in memory"
+        ))
+        .remedy("use fewer rows, or leave out `disk_full` and `fsync_fails`"));
     }
     let mut cells = cells(&experiment);
     cells.retain(|cell| !experiment.is_left_out(&cell.variant));
@@ -194,6 +201,17 @@ mod tests {
             expand(experiment_of(1, 1, 1, 1), &TestCatalog::default(), room).is_ok(),
             "no floor"
         );
+    }
+
+    #[test]
+    fn data_larger_than_a_simulated_disk_are_rejected() {
+        let mut experiment = experiment_of(1, 1, 1, 1);
+        let kind = model::EventKind::FsyncFails;
+        experiment.steps[0].events = vec![model::StepEvent { at: Nanos::SECOND, kind }];
+        assert!(plan_of(experiment.clone(), Bytes(u64::MAX)).is_ok());
+        experiment.data.rows *= 1_000;
+        let refused = plan_of(experiment, Bytes(u64::MAX)).unwrap_err().to_string();
+        assert!(refused.contains("need data of at most 1.00 GiB"), "{refused}");
     }
 
     #[test]

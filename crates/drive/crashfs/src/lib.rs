@@ -31,6 +31,6 @@ mod tree;
 pub use block::{Attached, BlockDisk, BlockOptions, FsKind};
 pub use disk::Disk;
 pub use error::MountError;
-pub use mount::Mounted;
+pub use mount::{Mounted, enter_namespace};
 pub use survival::{Forgotten, Loss, LossKind, Survival};
 pub use tree::Names;

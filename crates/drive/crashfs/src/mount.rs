@@ -6,11 +6,13 @@
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
+use nix::sched::{CloneFlags, unshare};
 use rustix::fs::{CWD, Mode, OFlags, open};
 use rustix::io::Errno;
 use rustix::mount::{
-    FsMountFlags, FsOpenFlags, MountAttrFlags, MoveMountFlags, UnmountFlags, fsconfig_create,
-    fsconfig_set_flag, fsconfig_set_string, fsmount, fsopen, move_mount, unmount,
+    FsMountFlags, FsOpenFlags, MountAttrFlags, MountPropagationFlags, MoveMountFlags, UnmountFlags,
+    fsconfig_create, fsconfig_set_flag, fsconfig_set_string, fsmount, fsopen, mount_change,
+    move_mount, unmount,
 };
 use rustix::process::{geteuid, getgid, getuid};
 
@@ -31,6 +33,11 @@ pub struct Mounted {
 }
 
 impl Mounted {
+    /// Returns the disk.
+    pub const fn disk(&self) -> &Disk {
+        &self.disk
+    }
+
     /// Returns the directory of the mount.
     #[must_use]
     pub fn path(&self) -> &Path {
@@ -77,6 +84,21 @@ impl Disk {
             }
         }
     }
+}
+
+/// Moves the calling thread into a mount namespace, with all that it starts later.
+///
+/// Mounts made there are invisible to others, and end with the last thread and process in it.
+///
+/// # Errors
+/// [`MountError::NotPermitted`], or the kernel's refusal.
+pub fn enter_namespace() -> Result<(), MountError> {
+    let refused = |error: Errno| MountError::new(Path::new("/"), error);
+    let entered = unshare(CloneFlags::CLONE_FS | CloneFlags::CLONE_NEWNS);
+    entered.map_err(|error| refused(Errno::from_raw_os_error(error as i32)))?;
+    // Later mounts of the host are visible, and none of this namespace leaves it.
+    let flags = MountPropagationFlags::DOWNSTREAM | MountPropagationFlags::REC;
+    mount_change("/", flags).map_err(refused)
 }
 
 /// Serves a disk at a directory and returns the absolute path of the directory.

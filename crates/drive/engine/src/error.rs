@@ -5,6 +5,12 @@ use model::{Options, Setting};
 
 use crate::refusal::{OTHER_BUILD, Refusal};
 
+/// Parts of the messages of engines whose disk is full.
+///
+/// Source: errno(3), `ENOSPC`; SQLite, `SQLITE_FULL`; MySQL's server error reference, 1021, 1114
+/// and 3675.
+const DISK_FULL: [&str; 4] = ["No space left on device", "Disk full", "disk is full", "' is full"];
+
 /// A result whose error is that of an engine.
 pub type Result<T, E = EngineError> = std::result::Result<T, E>;
 
@@ -50,7 +56,7 @@ pub enum EngineError {
 
 impl EngineError {
     /// Returns the class that it is counted in as a failure.
-    pub const fn class(&self) -> FailureClass {
+    pub fn class(&self) -> FailureClass {
         match self {
             Self::LostConnection(_) => FailureClass::LostConnection,
             Self::Unavailable { class, .. } => *class,
@@ -58,6 +64,9 @@ impl EngineError {
             Self::Conflict(_) => FailureClass::Serialisation,
             Self::Timeout(_) => FailureClass::Timeout,
             Self::Constraint(_) => FailureClass::Constraint,
+            Self::Fatal(text) if DISK_FULL.iter().any(|part| text.contains(part)) => {
+                FailureClass::DiskFull
+            }
             Self::Unsupported(_) | Self::Refused(_) | Self::Fatal(_) => FailureClass::Other,
         }
     }
@@ -162,6 +171,8 @@ mod tests {
         );
         let own = [("cache_size", "1")].into_iter().collect();
         assert_eq!(small().of_setting(&own, &settings), small());
+        let full = "The table 't1' is full (error 1114, HY000)".to_owned();
+        assert_eq!(EngineError::Fatal(full).class(), FailureClass::DiskFull);
         let fatal = Refusal::from(EngineError::Fatal("disk full".to_owned()));
         assert_eq!(fatal, Refusal::Build { reason: "disk full".to_owned() });
     }

@@ -44,13 +44,22 @@ impl<'a> Reopening<'a> {
 
     /// Closes and opens the engine once no client holds it, unless another client has.
     ///
-    /// `number` counts the reopenings of the step from 1.
-    pub(crate) fn reopen(&self, number: usize, clock: &impl Clock) -> Result<(), EngineError> {
+    /// `number` counts the reopenings of the step from 1. After a fault of the disk, an engine that
+    /// cannot be closed cleanly is opened again all the same.
+    pub(crate) fn reopen(
+        &self,
+        number: usize,
+        has_disk_faults: bool,
+        clock: &impl Clock,
+    ) -> Result<(), EngineError> {
         let mut slot = self.engine.write().unwrap_or_else(PoisonError::into_inner);
         let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
         while done.len() < number {
             let start_ns = clock.now();
-            slot.take().ok_or_else(closed)?.close()?;
+            let closing = slot.take().ok_or_else(closed)?.close();
+            if !has_disk_faults {
+                closing?;
+            }
             *slot = Some((self.open)()?);
             done.push(TimeSpan { start_ns, end_ns: clock.now() });
         }
@@ -118,6 +127,8 @@ impl Engine for Reopening<'_> {
 pub struct Faults<'a> {
     /// Whether it has events: failures in a row end no client, and gaps are noted.
     pub has_events: bool,
+    /// Whether its disk has faults: no failure of the engine ends a client.
+    pub has_disk_faults: bool,
     /// The engine that is opened again, and when, since the begin of the measured span.
     pub reopening: Option<(&'a Reopening<'a>, Vec<Nanos>)>,
     /// Notes the writes of its sessions.

@@ -55,6 +55,9 @@ pub enum RunnerError {
     /// CPU profiles cannot be taken on this host.
     #[error(transparent)]
     Profiler(#[from] profiler::ProfilerError),
+    /// The disk of the experiment's events cannot be simulated.
+    #[error("`disk_full` and `fsync_fails` need a simulated disk, which only root can mount: {0}")]
+    SimulatedDisk(#[from] crashfs::MountError),
     /// The user stopped before the first run.
     #[error("interrupted before the first run")]
     Interrupted,

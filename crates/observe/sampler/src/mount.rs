@@ -21,9 +21,11 @@ pub struct Mount {
     pub options: Vec<String>,
 }
 
-/// Returns the mounts of this process; none when the kernel does not report them.
+/// Returns the mounts of this thread, which can be in another namespace than the process.
+///
+/// None when the kernel does not report them.
 pub(crate) fn mounts() -> Vec<Mount> {
-    parse_mounts(&std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default())
+    parse_mounts(&std::fs::read_to_string("/proc/thread-self/mountinfo").unwrap_or_default())
 }
 
 /// Returns the mount a path lies on; `path` is absolute and without links.

@@ -62,6 +62,11 @@ impl Storage<'_> {
         if IN_MEMORY.contains(&kind.as_str()) {
             return Some(in_memory(kind));
         }
+        // Source: crashfs, `mount.rs`.
+        if kind == "fuse.crashfs" {
+            let name = "crashfs (a disk simulated in memory: its throughput is not this machine's)";
+            return Some(DurabilityBasis { class: Durability::None, ..durable(name.to_owned()) });
+        }
         let all = || mount.options.iter().chain(&mount.mount_options);
         let upper = all().find_map(|option| option.strip_prefix("upperdir=")).map(Path::new);
         // A relative one begins where it was mounted, which is not known.
@@ -243,6 +248,10 @@ mod tests {
     fn memory_below_any_layer_allows_nothing() {
         for (mount, name) in [
             ("0:40 / / rw - tmpfs none rw", "tmpfs (in memory)"),
+            (
+                "0:41 / / rw - fuse.crashfs crashfs rw",
+                "crashfs (a disk simulated in memory: its throughput is not this machine's)",
+            ),
             ("0:40 / / rw - ramfs none rw", "ramfs (in memory)"),
             ("1:0 / / rw - ext4 /dev/ram0 rw", "ext4 on ram0 (in memory)"),
             ("252:0 / / rw - ext4 /dev/zram0 rw", "ext4 on zram0 (in memory)"),

@@ -69,8 +69,8 @@ pub(super) fn verify(
 
 /// Counts a failure; returns the end of the client when it is one too many.
 ///
-/// `failures` are those in a row, and `depth` is how many a single lost connection causes: all that
-/// the client may have in flight.
+/// None is too many where the disk has faults. `failures` are those in a row, and `depth` is how
+/// many a single lost connection causes: all that the client may have in flight.
 #[cold]
 pub(super) fn fail(
     error: &EngineError,
@@ -80,6 +80,9 @@ pub(super) fn fail(
     meter: &mut Meter<'_>,
 ) -> Option<ClientEnd> {
     meter.tally.record_failure(kind, error.class());
+    if meter.has_disk_faults {
+        return None;
+    }
     if matches!(error, EngineError::Fatal(_)) {
         return Some(ClientEnd::Failed(error.to_string()));
     }

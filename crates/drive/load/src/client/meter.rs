@@ -51,6 +51,8 @@ pub(crate) struct Meter<'r> {
     idle: Option<Nanos>,
     /// Gaps of a measured client in a step with events.
     pub(crate) gaps: Option<GapWatch>,
+    /// No failure of the engine ends the client.
+    pub(crate) has_disk_faults: bool,
     /// When the engine is opened again, the last first.
     pauses: Vec<Nanos>,
     /// Pauses so far, of which the client has left the loop for the last if so.
@@ -89,6 +91,7 @@ impl<'r> Meter<'r> {
             unserved_taken: None,
             idle: None,
             gaps: None,
+            has_disk_faults: false,
             pauses: Vec::new(),
             paused: 0,
             is_paused: false,

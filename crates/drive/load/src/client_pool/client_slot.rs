@@ -65,7 +65,8 @@ impl<'r, C: Clock> ClientSlot<'r, C> {
         drop(held);
         let Some(reopening) = reopening.filter(|_| is_paused) else { return false };
         let SlotState::Meter(meter) = state else { return false };
-        let reopened = reopening.reopen(meter.paused(), self.drive.clock);
+        let reopened =
+            reopening.reopen(meter.paused(), self.faults.has_disk_faults, self.drive.clock);
         let now = self.drive.clock.now();
         meter.go_on(now);
         let end = match reopened {
@@ -141,6 +142,7 @@ impl<'r> SlotState<'r> {
             if slot.faults.has_events {
                 let pauses = slot.faults.reopening.as_ref().map(|(_, pauses)| &pauses[..]);
                 meter.expect_faults(role, pauses.unwrap_or_default());
+                meter.has_disk_faults = slot.faults.has_disk_faults;
             }
             *self = Self::Meter(Box::new(meter));
         }

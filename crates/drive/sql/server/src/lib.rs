@@ -36,5 +36,5 @@ pub use listen_address::ListenAddress;
 pub use network::Network;
 pub use private_dir::clean_up;
 pub use running::{Death, PROBE_WITHIN, READY_WITHIN, Running, STOP_WITHIN};
-pub use start::{LOG, SET_UP_MAX, Start, check_host};
+pub use start::{DATA, LOG, SET_UP_MAX, Start, check_host};
 pub use user::User;

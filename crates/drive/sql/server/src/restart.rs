@@ -2,13 +2,15 @@
 //!
 //! No function waits for the server: the caller has clients to watch meanwhile.
 
+use std::time::Duration;
+
 use rustix::process::Signal;
 
 use crate::error::ServerError;
 use crate::launch;
 use crate::network::Network;
 use crate::process::{ProcessIdentity, descendants, kill_all};
-use crate::running::{PROBE_WITHIN, Running};
+use crate::running::{PROBE_WITHIN, READY_WITHIN, Running};
 use crate::{site, standby};
 
 impl Running {
@@ -93,6 +95,18 @@ impl Running {
             Some(server) => self.private_dir.record_server(server),
             None => Ok(()),
         }
+    }
+
+    /// Checks that it has not been awaited for longer than a start may take.
+    ///
+    /// # Errors
+    /// [`ServerError::NotReady`] with the end of its log.
+    pub fn check_wait(&mut self, waited: Duration) -> Result<(), ServerError> {
+        if waited <= READY_WITHIN {
+            return Ok(());
+        }
+        let last = self.death().map(|death| death.last_log_lines.clone());
+        Err(ServerError::NotReady(READY_WITHIN.as_secs(), last.unwrap_or_default()))
     }
 
     /// Returns whether it answers again, and takes writes; its answer is awaited for two seconds.

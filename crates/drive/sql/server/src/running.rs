@@ -95,7 +95,7 @@ impl Running {
     /// [`ServerError::Refused`] with the server's message, or any other error; no process is left.
     pub fn start(start: &Start<'_>, is_cancelled: &dyn Fn() -> bool) -> Result<Self, ServerError> {
         check_paths(start)?;
-        let data = start.dir.join("data");
+        let data = start.dir.join(DATA);
         let user = User::find(start.user, &data, start.kind.needs_account_name())?;
         // First of all, so that the note covers everything a killed process leaves.
         let mut private_dir = PrivateDir::make(&user, start.dir, &start.placement.groups)?;

@@ -25,6 +25,8 @@ pub const SET_UP_MAX: Duration = Duration::from_secs(300);
 
 /// Name of a server's log in its directory.
 pub const LOG: &str = "server.log";
+/// Name of a server's data directory in its directory.
+pub const DATA: &str = "data";
 
 /// First port number for sockets named by one, and how many there are: below those from which the
 /// kernel gives one to each connection. Source: ip(7), `ip_local_port_range`.
@@ -116,7 +118,7 @@ pub(crate) fn site_of(start: &Start<'_>, private_dir: &PrivateDir) -> Result<Sit
     let own = own.wrapping_add(number);
     let mut ports = (0..count).map(|more| first + own.wrapping_add(more) % count);
     let mut site = Site {
-        data: start.dir.join("data"),
+        data: start.dir.join(DATA),
         socket: private_dir.socket(),
         temporary: start.dir.join("tmp"),
         log: start.dir.join(LOG),

@@ -18,6 +18,7 @@ use crate::needs::{
     Needs, OTHER_FILES, allocator_refusal, direct_io, most_clients, of_threads, refusal,
 };
 use crate::supervisor::placement::Cpus;
+use crate::supervisor::simulated_disk;
 use crate::worker::Registry;
 
 /// Threads of a run next to its clients and its engine: background writer, collector and command
@@ -59,6 +60,8 @@ pub fn host_refusals(
     if experiment.is_profiled {
         found.extend(Profiler::check().err().map(RunnerError::from));
     }
+    let disk = experiment.has_disk_events().then(simulated_disk::check);
+    found.extend(disk.and_then(Result::err));
     found.extend(Cpus::of(experiment).err());
     let cap = experiment.memory_bytes.map(MemoryCap::create).transpose();
     found.extend(cap.err().map(RunnerError::from));

@@ -5,6 +5,7 @@ use std::io::{self, Read as _, Seek as _, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
+use crashfs::Mounted;
 use model::Bytes;
 use rustix::fs::{FlockOperation, OFlags, flock};
 
@@ -122,7 +123,7 @@ impl DataRoot {
                 .map_err(|source| RunnerError::DataDir(path.clone(), source))?;
         }
         self.make(&name, &path)?;
-        Ok(RunData { path })
+        Ok(RunData { path, disk: None })
     }
 
     /// Returns the directory of servers' templates, removed after the last experiment.
@@ -264,10 +265,13 @@ pub fn check_room(path: &Path, floor: Bytes) -> Result<(), RunnerError> {
 pub struct RunData {
     /// The directory.
     pub path: PathBuf,
+    /// The simulated disk with the data, where the experiment has events on the disk.
+    pub(super) disk: Option<Mounted>,
 }
 
 impl Drop for RunData {
     fn drop(&mut self) {
+        self.disk = None;
         // A directory that cannot be removed now is removed by the next run of that name.
         drop(trust::remove_dir(&self.path));
     }

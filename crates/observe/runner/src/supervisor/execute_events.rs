@@ -1,7 +1,9 @@
 //! Executes the events of a step between two messages of the worker.
 
+use crashfs::Mounted;
 use load::Clock;
 use model::RunEnd;
+use server::Running;
 
 use super::experiment::samplers;
 use super::supervise::Supervisor;
@@ -10,18 +12,25 @@ use crate::message::Command;
 impl Supervisor<'_> {
     /// Executes the events that are due; a server that does not come back ends the run.
     pub(super) fn execute_events(&mut self) {
+        if self.watch.is_over {
+            return;
+        }
         let now = self.clock.now();
-        let Some(server) = self.host.running().filter(|_| !self.watch.is_over) else { return };
-        let was_promoted = server.is_promoted();
-        let advanced = self.server_events.advance(server, now);
-        if server.is_promoted() != was_promoted {
+        let is_promoted = |server: Option<&mut Running>| server.is_some_and(|it| it.is_promoted());
+        let was_promoted = is_promoted(self.host.running());
+        let disk = self.data.disk.as_ref().map(Mounted::disk);
+        let advanced = self.server_events.advance(self.host.running(), disk, now);
+        if is_promoted(self.host.running()) != was_promoted {
             self.accumulator.forget_engine();
         }
         if self.server_events.is_away() {
             // It has a limit of its own.
             self.watch.alive(now);
         }
-        let lets_go = self.server_events.lets_go(server);
+        if let Some(reason) = self.server_events.unsynced() {
+            return self.end_with(RunEnd::Failed { step: self.step_name(), reason });
+        }
+        let lets_go = self.server_events.lets_go(self.host.running(), disk);
         match advanced {
             Ok(false) => {}
             Ok(true) => {

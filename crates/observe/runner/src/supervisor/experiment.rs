@@ -19,6 +19,7 @@ use super::profile_trial::profiling;
 use super::profiling::{Profiling, RunProfiler};
 use super::run_load::RunLoad;
 use super::server_events::ServerEvents;
+use super::simulated_disk;
 use super::supervise::{Supervised, Supervisor};
 use super::watch::Watch;
 use super::workbench::{Progress, Served, Workbench, check_disk};
@@ -47,6 +48,9 @@ pub fn run_cells(
     dir: &ExperimentDir,
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<usize, RunnerError> {
+    if manifest.plan.experiment.has_disk_events() {
+        crashfs::enter_namespace()?;
+    }
     let clock = SteadyClock::calibrate();
     Store::below(bench.data.path()).clean_up();
     let run = |manifest: &Manifest, dir: &ExperimentDir, profiling: &Profiling| {
@@ -129,7 +133,13 @@ fn run_cell(
     let experiment = &manifest.plan.experiment;
     let variant = experiment.variant(&cell.variant).expect("a plan's cells name its variants");
     check_disk(bench)?;
-    let data = bench.data.fresh(&format!("{}.{}", manifest.id, cell.id))?;
+    let mut data = bench.data.fresh(&format!("{}.{}", manifest.id, cell.id))?;
+    if experiment.has_disk_events() {
+        // The server's log is outside of its data.
+        let is_server = bench.servers.contains_key(&variant.name);
+        let dir = if is_server { data.path.join(server::DATA) } else { data.path.clone() };
+        data.disk = Some(simulated_disk::mount(&dir)?);
+    }
     let cpus = Cpus::of(experiment)?;
     let mut order = bench.order(experiment, cell, &data, experiment.steps_for(cell.clients))?;
     let running =

@@ -6,10 +6,12 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
+use crashfs::Disk;
 use load::Outage;
 use model::{EventKind, EventRecord, Nanos, Step, StepEvent, TimeSpan};
-use server::{READY_WITHIN, Running, ServerError};
+use server::{Running, ServerError};
 
+use super::disk_events::{DiskEvents, Stage};
 use super::workbench::WATCH_EVERY;
 use crate::message::StepEnds;
 
@@ -27,6 +29,8 @@ pub(super) struct ServerEvents {
     current: Option<Action>,
     /// Begin and end of those that are over.
     done: Vec<TimeSpan>,
+    /// Those that act on the disk.
+    disk: DiskEvents,
     /// The clients have ended, and the worker waits for the server.
     pub(super) is_awaited: bool,
 }
@@ -42,34 +46,65 @@ struct Action {
 impl ServerEvents {
     /// Begins the measured span of a step.
     pub(super) fn begin(&mut self, step: &Step, now: Nanos) {
-        let own = step.events.iter().filter(|event| !event.kind.is_of_embedded());
-        *self = Self { pending: own.copied().collect(), since: now, ..Self::default() };
+        let is_own = |kind: EventKind| !kind.is_of_embedded() && !kind.is_of_disk();
+        let own = step.events.iter().filter(|event| is_own(event.kind));
+        let (pending, disk) = (own.copied().collect(), DiskEvents::of(step));
+        *self = Self { pending, disk, since: now, ..Self::default() };
     }
 
     /// Returns how long to wait for a message of the worker.
     pub(super) fn wait(&self, now: Nanos) -> Duration {
-        let due = self.pending.front().map(|event| self.since.after(event.at).since(now));
-        match (&self.current, due) {
-            (Some(_), _) => POLL,
-            (None, Some(due)) => WATCH_EVERY.min(Duration::from_nanos(due.0)),
-            (None, None) => WATCH_EVERY,
+        let pending = self.pending.front().into_iter().chain(self.disk.pending.front());
+        let due = pending.map(|event| self.since.after(event.at).since(now)).min();
+        match (self.may_end_server(), due) {
+            (true, _) => POLL,
+            (false, Some(due)) => WATCH_EVERY.min(Duration::from_nanos(due.0)),
+            (false, None) => WATCH_EVERY,
         }
     }
 
     /// Returns whether an event has ended the server, which is not back yet.
-    pub(super) const fn is_away(&self) -> bool {
-        self.current.is_some()
+    pub(super) fn is_away(&self) -> bool {
+        self.current.is_some() || self.disk.stage == Stage::Away
+    }
+
+    /// Returns whether the end of the server is the effect of an event.
+    pub(super) fn may_end_server(&self) -> bool {
+        self.current.is_some() || self.disk.stage != Stage::Idle
+    }
+
+    /// Returns why the step has failed whose clients ended before an fsync could fail.
+    pub(super) fn unsynced(&self) -> Option<String> {
+        (self.is_awaited && self.disk.stage == Stage::Armed).then(|| {
+            format!("no file was synced after `{}`: write with class sync", self.disk.event)
+        })
     }
 
     /// Begins what is due and polls what is under way; returns whether the server is back now.
     ///
     /// # Errors
     /// The event from which the server does not come back, and why.
-    pub(super) fn advance(&mut self, server: &mut Running, now: Nanos) -> Result<bool, String> {
+    pub(super) fn advance(
+        &mut self,
+        mut server: Option<&mut Running>,
+        disk: Option<&Disk>,
+        now: Nanos,
+    ) -> Result<bool, String> {
+        let lost = |event, error| format!("the server is not back after `{event}`: {error}");
+        if let Some(disk) = disk.filter(|_| self.current.is_none()) {
+            let is_next = |at| self.pending.front().is_none_or(|own| at < own.at);
+            let next = self.disk.pending.front().filter(|event| is_next(event.at));
+            let is_due = next.is_some_and(|event| now.since(self.since) >= event.at);
+            let advanced = self.disk.advance(server.as_deref_mut(), disk, is_due, now);
+            let is_back = advanced.map_err(|error| lost(self.disk.event, error))?;
+            if is_back || !matches!(self.disk.stage, Stage::Idle | Stage::Back) {
+                return Ok(is_back && server.is_some());
+            }
+        }
+        let Some(server) = server else { return Ok(false) };
         let current = self.current.as_ref().map(|action| action.event);
         let event = current.or_else(|| self.pending.front().copied()).unwrap_or_default();
-        self.poll(server, now)
-            .map_err(|error| format!("the server is not back after `{event}`: {error}"))
+        self.poll(server, now).map_err(|error| lost(event, error))
     }
 
     fn poll(&mut self, server: &mut Running, now: Nanos) -> Result<bool, ServerError> {
@@ -77,10 +112,7 @@ impl ServerEvents {
             self.begin_next(server, now)?;
             return Ok(false);
         };
-        if now.since(action.begun) > Nanos::from_secs(READY_WITHIN.as_secs()) {
-            let last = server.death().map(|death| death.last_log_lines.clone());
-            return Err(ServerError::NotReady(READY_WITHIN.as_secs(), last.unwrap_or_default()));
-        }
+        server.check_wait(Duration::from_nanos(now.since(action.begun).0))?;
         if !action.is_starting {
             if server.death().is_some() {
                 server.start_again()?;
@@ -127,22 +159,26 @@ impl ServerEvents {
                 server.fail_over()?;
             }
             EventKind::Reopen => unreachable!("the clients do it"),
+            // They are pending in another list.
+            EventKind::DiskFull | EventKind::DiskFree | EventKind::FsyncFails => {}
         }
         Ok(())
     }
 
     /// Returns whether the worker waits for nothing more, and notes that it goes on.
-    pub(super) fn lets_go(&mut self, server: &Running) -> bool {
-        if !self.is_awaited || self.current.is_some() {
+    pub(super) fn lets_go(&mut self, server: Option<&mut Running>, disk: Option<&Disk>) -> bool {
+        if !self.is_awaited || self.is_away() {
             return false;
         }
+        disk.into_iter().for_each(|disk| disk.set_full(false));
+        self.disk.pending.clear();
         // The user has stopped the step before these; what has begun ends.
         let next = std::mem::take(&mut self.pending).pop_front().map(|event| event.kind);
-        if next == Some(EventKind::Continue) {
-            server.resume();
-        } else if next == Some(EventKind::NetworkBack) {
+        match (next, server) {
+            (Some(EventKind::Continue), Some(server)) => server.resume(),
             // Where it fails, the worker reports that the server does not answer.
-            server.set_network(true).ok();
+            (Some(EventKind::NetworkBack), Some(server)) => drop(server.set_network(true)),
+            (Some(_) | None, _) => {}
         }
         std::mem::take(&mut self.is_awaited)
     }
@@ -152,22 +188,29 @@ impl ServerEvents {
     /// Without a failed operation an outage may be a stall of the engine: it counts if it is longer
     /// than each before the first event.
     pub(super) fn records(&self, step: &Step, ends: &StepEnds) -> Vec<EventRecord> {
-        let done = if self.done.is_empty() { &ends.reopened } else { &self.done };
-        let record = |(planned, span): (&StepEvent, &TimeSpan)| {
+        let [mut of_server, mut of_disk, mut of_clients] =
+            [&self.done, &self.disk.done, &ends.reopened].map(|done| done.iter());
+        let record = |planned: &StepEvent| {
+            let span = match planned.kind {
+                kind if kind.is_of_embedded() => of_clients.next()?,
+                kind if kind.is_of_disk() => of_disk.next()?,
+                _kind => of_server.next()?,
+            };
             let [start_ns, end_ns] = [span.start_ns, span.end_ns].map(|at| at.since(ends.begun));
             let action = TimeSpan { start_ns, end_ns };
-            EventRecord { planned: *planned, action, ..EventRecord::default() }
+            Some(EventRecord { planned: *planned, action, ..EventRecord::default() })
         };
-        let mut records: Vec<_> = step.events.iter().zip(done).map(record).collect();
+        let mut records: Vec<_> = step.events.iter().filter_map(record).collect();
         let first = records.first().map_or(Nanos(0), |record| record.action.start_ns);
         let before = ends.outages.iter().filter(|outage| outage.span.end_ns <= first);
         let usual = before.map(|outage| outage.span.length()).max().unwrap_or_default();
         let unusual = |outage: &&Outage| outage.has_failures || outage.span.length() > usual;
-        for Outage { span, .. } in ends.outages.iter().filter(unusual) {
-            // These end an outage that another event has begun.
+        for Outage { span, has_failures } in ends.outages.iter().filter(unusual) {
+            // These end an outage that another event has begun; at a `reopen` arrivals only wait.
             let is_within = |record: &EventRecord| {
                 let kind = record.planned.kind;
-                let is_end = matches!(kind, EventKind::Continue | EventKind::NetworkBack);
+                let is_end =
+                    kind.begun_by().is_some() || kind == EventKind::Reopen && *has_failures;
                 !is_end && (span.start_ns..=span.end_ns).contains(&record.action.start_ns)
             };
             let cause = records.iter().position(is_within);
@@ -234,6 +277,36 @@ mod tests {
         assert_eq!(records[1].outages, [span(3_003, 4_006)]);
         assert_eq!(records[2].outages, [span(6_000, 6_030)]);
         assert_eq!(records[3].outages, [span(7_001, 8_070)]);
+    }
+
+    /// Goal: failures between a fault of the disk and a `reopen` belong to the fault.
+    #[test]
+    fn an_outage_that_a_reopen_ends_belongs_to_the_fault_of_the_disk() {
+        let event = |ms, kind| StepEvent { at: Nanos::from_millis(ms), kind };
+        let stop = StopRule::Duration(Nanos::from_secs(9));
+        let faults = vec![
+            event(1_000, EventKind::FsyncFails),
+            event(2_000, EventKind::Reopen),
+            event(3_000, EventKind::Reopen),
+        ];
+        let step = Step { events: faults, ..Step::new("overwrite", stop) };
+        let mut events = ServerEvents::default();
+        events.begin(&step, Nanos(0));
+        events.disk.done = vec![span(1_000, 1_010)];
+        let outage = |start_ms, end_ms, has_failures| {
+            let span = span(start_ms, end_ms);
+            Outage { span, has_failures }
+        };
+        let ends = StepEnds {
+            outages: vec![outage(1_008, 2_100, true), outage(2_999, 3_050, false)],
+            reopened: vec![span(2_000, 2_090), span(3_000, 3_040)],
+            ..StepEnds::without_clients(0, load::StepEnd::Finished)
+        };
+        let records = events.records(&step, &ends);
+        let of = |at: usize| (records[at].action, records[at].outages.clone());
+        assert_eq!(of(0), (span(1_000, 1_010), vec![span(1_008, 2_100)]));
+        assert_eq!(of(1), (span(2_000, 2_090), Vec::new()));
+        assert_eq!(of(2), (span(3_000, 3_040), vec![span(2_999, 3_050)]));
     }
 
     #[test]

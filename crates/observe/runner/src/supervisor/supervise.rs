@@ -381,7 +381,7 @@ impl Supervisor<'_> {
     /// Checks the server, Ctrl-C, the disk and the watchdog.
     fn watch(&mut self) {
         let step = self.step_name();
-        let is_exit = !self.watch.is_over && !self.server_events.is_away();
+        let is_exit = !self.watch.is_over && !self.server_events.may_end_server();
         let exit = is_exit.then(|| self.host.exit_of_server(&step)).flatten();
         if let Some(end) = exit {
             // The server's exit is the cause of a failure the worker reports.

@@ -53,7 +53,8 @@ fn durability(
     if order.server.as_ref().is_some_and(|server| server.endpoint.is_foreign) {
         had.note(FOREIGN_DATA);
     } else if order.member.is_none() {
-        had.bases.extend(sampler::storage_basis(&order.dir));
+        let of_server = order.server.as_ref().map(|_| order.dir.join(server::DATA));
+        had.bases.extend(sampler::storage_basis(of_server.as_ref().unwrap_or(&order.dir)));
     }
     Ok(had)
 }

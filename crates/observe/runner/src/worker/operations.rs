@@ -33,10 +33,15 @@ impl<'a> StepContext<'a> {
         let own = self.step.events.iter().filter(|event| event.kind.is_of_embedded());
         let times: Vec<_> = own.map(|event| event.at).collect();
         let reopening = self.reopening.map(|it| (it, times));
-        Faults { has_events: !self.step.events.is_empty(), reopening, writes: self.writes }
+        Faults {
+            has_events: !self.step.events.is_empty(),
+            has_disk_faults: self.step.events.iter().any(|event| event.kind.is_of_disk()),
+            reopening,
+            writes: self.writes,
+        }
     }
 
-    /// Returns whether the step has events on its server.
+    /// Returns whether the step has events that the parent executes.
     pub(crate) fn has_server_events(&self) -> bool {
         self.step.events.iter().any(|event| !event.kind.is_of_embedded())
     }

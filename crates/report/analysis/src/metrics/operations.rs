@@ -33,7 +33,7 @@ pub fn requests(step: &StepRecord) -> u64 {
 }
 
 /// Metric of each class of failed operations.
-const FAILED: [(FailureClass, Metric); 10] = [
+const FAILED: [(FailureClass, Metric); 11] = [
     (FailureClass::LostConnection, metric::FAILED_LOST_CONNECTION_OPS),
     (FailureClass::Deadlock, metric::FAILED_DEADLOCK_OPS),
     (FailureClass::Serialisation, metric::FAILED_SERIALISATION_OPS),
@@ -43,6 +43,7 @@ const FAILED: [(FailureClass, Metric); 10] = [
     (FailureClass::NoAnswer, metric::FAILED_NO_ANSWER_OPS),
     (FailureClass::StartingUp, metric::FAILED_STARTING_UP_OPS),
     (FailureClass::ShuttingDown, metric::FAILED_SHUTTING_DOWN_OPS),
+    (FailureClass::DiskFull, metric::FAILED_DISK_FULL_OPS),
     (FailureClass::Other, metric::FAILED_OTHER_OPS),
 ];
 

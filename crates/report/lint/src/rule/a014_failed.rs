@@ -10,8 +10,8 @@ pub(crate) static RULE: Rule = Rule {
     code: "A014",
     name: "failed operations",
     trigger: "Warning: an operation failed. Blocking: more than 0.1 % of a step's operations \
-              failed. Operations that fail while an event of the step has ended their server do \
-              not count",
+              failed. Operations that fail while an event of the step has ended their server, or \
+              after an event on the disk, do not count",
     why: "A failed operation is not counted as done, but its time was spent. An engine that fails \
           fast seems fast.",
     remedy: "read the engine's own log, in the run's engine/ directory",
@@ -33,8 +33,12 @@ fn of_writers(_: &RunContext<'_>, step: &StepRecord) -> Option<Observation> {
 
 fn failed(step: &StepRecord, of: &OpSummaries, what: &'static str) -> Option<Observation> {
     let OpCounts { failed, done, failures, replacing, .. } = total_counts(of);
+    let has_disk_events = step.events.iter().any(|event| event.planned.kind.is_of_disk());
     let is_expected = |class: FailureClass| {
-        class.is_of_outage() || class == FailureClass::LostConnection && !step.events.is_empty()
+        class.is_of_outage()
+            || class == FailureClass::LostConnection && !step.events.is_empty()
+            // An engine that could not write has messages of all kinds.
+            || class == FailureClass::Other && has_disk_events
     };
     let expected = failures.iter().filter(|(class, _)| is_expected(*class));
     let failed = failed.saturating_sub(expected.map(|(_, count)| count).sum());

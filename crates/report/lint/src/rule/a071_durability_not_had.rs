@@ -67,7 +67,9 @@ fn assumption(claimed: Durability, basis: &DurabilityBasis) -> Option<Observatio
 }
 
 fn violation(claimed: Durability, basis: &DurabilityBasis) -> Observation {
-    Observation::new(format!("durability class {claimed} is claimed, but {basis}"))
+    let found = Observation::new(format!("durability class {claimed} is claimed, but {basis}"));
+    let remedy = "compare unavailability and failures, and measure throughput on a drive";
+    if basis.evidence.contains("crashfs") { found.remedy(remedy) } else { found }
 }
 
 #[cfg(test)]
@@ -108,6 +110,9 @@ mod tests {
         let warning = with(assumed.clone(), &experiment).unwrap();
         assert_eq!(warning.severity, Some(Severity::Warning));
         assert!(warning.evidence.contains("class sync is claimed, and data on tmpfs"));
+        let evidence = "data on crashfs (simulated)".to_owned();
+        let simulated = with(DurabilityBasis { evidence, ..basis.clone() }, &experiment).unwrap();
+        assert!(simulated.remedy.unwrap().contains("unavailability"));
         experiment.variants[0].settings.durability = Durability::None;
         assert_eq!(found(&experiment), None);
         assert!(with(assumed, &experiment).is_none());

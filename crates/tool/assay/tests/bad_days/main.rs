@@ -17,5 +17,6 @@ mod run_survives_engine_faults;
 mod sandbox;
 mod server_traces;
 mod servers_are_cleaned_up;
+mod simulated_disks_leave_nothing;
 mod stop_requests_leave_nothing;
 mod until_runs_a_pilot_and_one_extension;

@@ -35,6 +35,7 @@ mod durability_is_read_back;
 mod engine_builds_are_cached;
 mod engine_errors_are_quoted;
 mod engines_are_built_with_any_flags;
+mod engines_outlast_faults_of_the_disk;
 mod events_divide_the_waits_of_servers;
 mod experiments_are_rerun_from_one_file;
 mod explain_finds_experiments_by_variant_names;
