@@ -18,7 +18,7 @@ use crate::private_dir::PrivateDir;
 use crate::process::{ProcessIdentity, kill_all};
 use crate::site::{self, Template};
 use crate::standby::Standby;
-use crate::start::{SET_UP_MAX, Start, set_up_error, site_of, waits};
+use crate::start::{DATA, SET_UP_MAX, Start, set_up_error, site_of, waits};
 use crate::user::{MOVE_DATA, User};
 
 /// Timeout from start to ready; recovery may take long.

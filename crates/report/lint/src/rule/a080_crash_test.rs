@@ -1,6 +1,7 @@
-//! A080: simulated crashes lost writes that survive in the claimed durability class.
+//! A080: crashes lost writes that survive in the claimed durability class.
 
 use model::record::Severity;
+use model::{RunRecord, StepRecord};
 
 use super::{Checks, Observation, Rule};
 use crate::context::ComparisonContext;
@@ -9,8 +10,9 @@ pub(crate) static RULE: Rule = Rule {
     code: "A080",
     name: "durability class not had",
     severity: Severity::Blocking,
-    trigger: "simulated crashes of a variant lost acknowledged writes that survive a crash in the \
-              durability class that the variant claims, or left a store that does not open",
+    trigger: "simulated crashes of a variant, or the events of a step, lost acknowledged writes \
+              that survive them in the durability class that the variant claims, or a crash left \
+              a store that does not open",
     why: "The variant guarantees less than the others: its writes are cheaper because a crash loses \
           them. Engines are compared within one durability class.",
     remedy: "claim the class that the variant has (durability), or change the option, the file \
@@ -32,7 +34,26 @@ fn comparison(context: &ComparisonContext<'_>) -> Vec<Observation> {
         );
         Observation::new(evidence).variant(&cuts.variant)
     });
-    observe.collect()
+    let lost = context.runs.iter().flat_map(|run| run.steps.iter().map(move |step| (run, step)));
+    let lost = lost.filter_map(|(run, step)| lost_at_events(run, step));
+    observe.chain(lost).collect()
+}
+
+/// Returns the writes that a step has lost although its events spare the class of the variant.
+fn lost_at_events(run: &RunRecord, step: &StepRecord) -> Option<Observation> {
+    let writes = step.writes.filter(|writes| writes.lost > 0)?;
+    let class = run.variant.settings.durability;
+    let are_spared = step.events.iter().all(|event| event.planned.kind.spares(class));
+    are_spared.then(|| {
+        let evidence = format!(
+            "durability class {class} ({}) is claimed, and {} of {} acknowledged writes were lost \
+             after the events",
+            class.guarantee(),
+            writes.lost,
+            writes.acknowledged
+        );
+        Observation::new(evidence).variant(&run.variant.name).step(&step.step.name).run(&run.id)
+    })
 }
 
 #[cfg(test)]
@@ -42,8 +63,30 @@ mod tests {
         AfterCut, CutCampaign, CutKind, CutLevel, CutRecord, Durability, Losses, Nanos, Survivors,
     };
 
+    use model::{EventKind, EventRecord, StepEvent, WriteCheck};
+
     use super::*;
     use crate::testing::{experiment, runs};
+
+    #[test]
+    fn writes_lost_at_an_event_that_spares_their_class_block() {
+        let found = |class, kind| {
+            let mut run = runs(&["a"]).remove(0);
+            run.variant.settings.durability = class;
+            let planned = StepEvent { at: Nanos(1), kind };
+            run.steps[0].events = vec![EventRecord { planned, ..EventRecord::default() }];
+            let check = WriteCheck { acknowledged: 9, lost: 2, ..WriteCheck::default() };
+            run.steps[0].writes = Some(check);
+            lost_at_events(&run, &run.steps[0]).map(|found| found.evidence)
+        };
+        let evidence = found(Durability::Os, EventKind::Kill).unwrap();
+        let expected = "durability class os (survives a process crash) is claimed, and 2 of 9 \
+                        acknowledged writes were lost after the events";
+        assert_eq!(evidence, expected);
+        assert_eq!(found(Durability::None, EventKind::Kill), None);
+        assert_eq!(found(Durability::Sync, EventKind::Failover), None);
+        assert_eq!(found(Durability::Os, EventKind::FsyncFails), None);
+    }
 
     /// Returns the findings of a cut that lost so many writes of a store with this class.
     fn found(claimed: Durability, level: CutLevel, lost: u64) -> Vec<Observation> {
