@@ -64,7 +64,8 @@ impl ServerPlacement {
         Self { confinement, ..self.clone() }
     }
 
-    /// Returns the command prefix that enters the network, joins the groups, sets the CPUs and confines.
+    /// Returns the command prefix that enters the network, joins the groups, sets the CPUs, and
+    /// confines.
     fn args(&self) -> Vec<OsString> {
         let mut args: Vec<_> = self.network.iter().flat_map(|it| it.server_args()).collect();
         if !self.groups.is_empty() {

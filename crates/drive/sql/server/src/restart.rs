@@ -48,10 +48,7 @@ impl Running {
         let (task, placement) = &self.serving;
         self.child = launch::serve(task, &self.user, placement, &self.site.log)?;
         self.ended = None;
-        match ProcessIdentity::of(self.child.id()) {
-            Some(server) => self.private_dir.record_server(server),
-            None => Ok(()),
-        }
+        self.record_process()
     }
 
     /// Returns the network that joins it and its clients alone.
@@ -91,6 +88,11 @@ impl Running {
         self.site.data.set_file_name(standby::DATA);
         (self.child, self.probed, self.serving.0) = (child, standby.endpoint, standby.serve);
         self.is_promoted = true;
+        self.record_process()
+    }
+
+    /// Records its process in the note for clean-up.
+    pub(crate) fn record_process(&mut self) -> Result<(), ServerError> {
         match ProcessIdentity::of(self.child.id()) {
             Some(server) => self.private_dir.record_server(server),
             None => Ok(()),

@@ -149,9 +149,7 @@ impl Running {
             polls: 0,
             private_dir,
         };
-        if let Some(server) = ProcessIdentity::of(running.child.id()) {
-            running.private_dir.record_server(server)?;
-        }
+        running.record_process()?;
         let ready = running.wait_until(start.ready_within, is_cancelled, |kind, at| kind.probe(at));
         launch::remove_secrets(&running.serving.0)?;
         ready?;

@@ -18,7 +18,10 @@ use crate::workspace::Workspace;
 
 const SERVER: &str = "postgres@15.10";
 /// Longer than a client waits for an answer.
-const CUT: &str = r#"{ at = "500ms", do = "network_cut" }, { at = "3200ms", do = "network_back" }"#;
+const CUT: &str = r#"
+    { at = "500ms", do = "network_cut" },
+    { at = "3200ms", do = "network_back" },
+"#;
 /// Polls of what takes at most a second on a quiet host, and the pause between two.
 const POLLS: usize = 6_000;
 const PAUSE: Duration = Duration::from_millis(10);
@@ -36,7 +39,7 @@ fn experiment(engine: &str, event: &str) -> String {
     EVENTS
         .replace("ENGINE", engine)
         .replace("LOAD", load)
-        .replace("EVENT", event)
+        .replace("EVENT", &format!("\n    {event}\n"))
         .replace("\"4s\"", "\"6s\"")
 }
 
@@ -90,7 +93,7 @@ fn networks_and_failovers_that_cannot_be_had_are_refused_with_a_remedy() {
     let replica = "options = { \"assay.replica\" = \"async\" }\n";
     let twice = experiment(SERVER, failover).replace(
         "\"readrandom\"",
-        "{ step = \"overwrite\", load = \"closed\", events = [{ at = \"1s\", do = \"kill\" }] }",
+        "{ step = \"overwrite\", events = [\n{ at = \"1s\", do = \"kill\" }] }",
     );
     let cases = [
         (experiment("sqlite", CUT), "the engine runs in the client", "reopen"),
