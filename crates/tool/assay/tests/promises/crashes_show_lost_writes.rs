@@ -1,6 +1,7 @@
 //! `assay durability` convicts stores that lose acknowledged writes, and acquits the others.
 
 use std::path::Path;
+use std::process::Command;
 
 use serde_json::Value;
 
@@ -254,6 +255,23 @@ fn what_cannot_be_cut_is_refused_before_anything_runs() {
     }
     let made = std::fs::read_dir(workspace.path("assay-data")).into_iter().flatten().flatten();
     assert_eq!(made.filter(|it| it.file_name() != ".assay-data").count(), 0);
+}
+
+/// Goal: the root of a user namespace, which may open loop devices and mount none, is refused.
+#[test]
+fn disks_are_not_cut_in_a_user_namespace() {
+    let workspace = Workspace::new();
+    let mut command = Command::new("unshare");
+    command.args(["--user", "--map-root-user"]).arg(assert_cmd::cargo::cargo_bin!("assay"));
+    command.args(["durability", "--engine", "memory", "--level", "block", "--cut", "0"]);
+    let Ok(output) = command.current_dir(workspace.path("")).output() else {
+        return print_skip("no unshare: apt install util-linux");
+    };
+    let text = String::from_utf8_lossy(&output.stderr);
+    if text.contains("unshare: ") {
+        return print_skip(&text);
+    }
+    assert!(text.contains("cuts of level block cannot be made here"), "{text}");
 }
 
 /// Goal: a disk that loses what was not flushed convicts a file system that flushes nothing.
