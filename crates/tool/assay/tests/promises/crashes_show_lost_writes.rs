@@ -34,13 +34,8 @@ fn cut(workspace: &Workspace, arguments: &str) -> (i32, Vec<Value>) {
 /// What the engine below can be compiled to do.
 const TRAITS: [&str; 3] = ["SYNCS_DIRECTORY", "IGNORES_FAILURES", "COMPACTS"];
 
-/// An engine that logs each change with a sync, and claims that writes survive a crash.
-///
-/// It forgets to sync the directory in which it makes the log, unless it is compiled to sync it. It
-/// may ignore that a sync fails, and sync no more. When it opens, it may replace the log by a copy
-/// that it does not sync.
-fn logging(has: &[&str]) -> String {
-    let log = r#"
+/// The log of the engine below, in C.
+const LOG: &str = r#"
 #include <fcntl.h>
 #include <unistd.h>
 static int log_file = -1;
@@ -75,6 +70,13 @@ static bool log_change(sorted *s, const void *key, size_t key_bytes, const void 
 }
 
 uint32_t assay_abi(void)"#;
+
+/// An engine that logs each change with a sync, and claims that writes survive a crash.
+///
+/// It forgets to sync the directory in which it makes the log, unless it is compiled to sync it. It
+/// may ignore that a sync fails, and sync no more. When it opens, it may replace the log by a copy
+/// that it does not sync.
+fn logging(has: &[&str]) -> String {
     let put = "bool is_done = set(s, key, key_bytes, value, value_bytes);";
     let logged = "bool is_done = log_change(s, key, key_bytes, value, value_bytes) && \
                   set(s, key, key_bytes, value, value_bytes);";
@@ -103,7 +105,7 @@ static bool load("#;
     let defines: String = TRAITS.iter().map(is_set).collect();
     let mut source = format!("#define DELETE (1UL << 63)\n{defines}{SORTED}");
     for (old, new) in [
-        ("uint32_t assay_abi(void)", log),
+        ("uint32_t assay_abi(void)", LOG),
         (put, logged),
         (found, &*deleted),
         (read, &*marked),
