@@ -170,8 +170,8 @@ impl Cutter<'_> {
         Running::start(&start, &|| false).map(Some).map_err(|error| error.to_string())
     }
 
-    /// Waits until a time and until something is done, but not long for that; returns whether it
-    /// is.
+    /// Waits until a time and until something is done, and at most [`DONE_WITHIN`] longer than the
+    /// time; returns whether it is done.
     ///
     /// # Errors
     /// Why the store has stopped.

@@ -111,6 +111,18 @@ mod tests {
     /// A field by its name, with a change of it.
     type Change<T> = (&'static str, Effect, fn(&mut T));
 
+    fn cut_plan() -> CutPlan {
+        CutPlan {
+            cuts: 1,
+            levels: Vec::new(),
+            survivors: Survivors::Nothing,
+            is_strict: false,
+            fault: None,
+            file_system: CutFileSystem::Ext4,
+            clients: 1,
+        }
+    }
+
     /// Returns a change of every field of an experiment.
     fn experiment_changes() -> [Change<Experiment>; 24] {
         // A new field does not compile here: classify it below.
@@ -152,17 +164,7 @@ mod tests {
             ("is_profiled", Split, |it| it.is_profiled = true),
             ("placement", Split, |it| it.placement = Placement::SameCpu),
             ("hosts", Split, |it| it.hosts = Some(Hosts::default())),
-            ("cuts", Shared, |it| {
-                it.cuts = Some(CutPlan {
-                    cuts: 1,
-                    levels: Vec::new(),
-                    survivors: Survivors::Nothing,
-                    is_strict: false,
-                    fault: None,
-                    file_system: CutFileSystem::Ext4,
-                    clients: 1,
-                });
-            }),
+            ("cuts", Shared, |it| it.cuts = Some(cut_plan())),
             ("load", Split, |it| it.load.reuse = LoadReuse::PerVariant),
             ("seed", Split, |it| it.seed += 1),
             ("clients", Shared, |it| it.clients.push(2)),

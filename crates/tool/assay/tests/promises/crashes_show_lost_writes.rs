@@ -1,6 +1,7 @@
 //! `assay durability` convicts stores that lose acknowledged writes, and acquits the others.
 
 use std::path::Path;
+use std::process::Command;
 
 use serde_json::Value;
 
@@ -33,13 +34,8 @@ fn cut(workspace: &Workspace, arguments: &str) -> (i32, Vec<Value>) {
 /// What the engine below can be compiled to do.
 const TRAITS: [&str; 3] = ["SYNCS_DIRECTORY", "IGNORES_FAILURES", "COMPACTS"];
 
-/// An engine that logs each change with a sync, and claims that writes survive a crash.
-///
-/// It forgets to sync the directory in which it makes the log, unless it is compiled to sync it. It
-/// may ignore that a sync fails, and sync no more. When it opens, it may replace the log by a copy
-/// that it does not sync.
-fn logging(has: &[&str]) -> String {
-    let log = r#"
+/// The log of the engine below, in C.
+const LOG: &str = r#"
 #include <fcntl.h>
 #include <unistd.h>
 static int log_file = -1;
@@ -74,6 +70,13 @@ static bool log_change(sorted *s, const void *key, size_t key_bytes, const void 
 }
 
 uint32_t assay_abi(void)"#;
+
+/// An engine that logs each change with a sync, and claims that writes survive a crash.
+///
+/// It forgets to sync the directory in which it makes the log, unless it is compiled to sync it. It
+/// may ignore that a sync fails, and sync no more. When it opens, it may replace the log by a copy
+/// that it does not sync.
+fn logging(has: &[&str]) -> String {
     let put = "bool is_done = set(s, key, key_bytes, value, value_bytes);";
     let logged = "bool is_done = log_change(s, key, key_bytes, value, value_bytes) && \
                   set(s, key, key_bytes, value, value_bytes);";
@@ -102,7 +105,7 @@ static bool load("#;
     let defines: String = TRAITS.iter().map(is_set).collect();
     let mut source = format!("#define DELETE (1UL << 63)\n{defines}{SORTED}");
     for (old, new) in [
-        ("uint32_t assay_abi(void)", log),
+        ("uint32_t assay_abi(void)", LOG),
         (put, logged),
         (found, &*deleted),
         (read, &*marked),
@@ -254,6 +257,23 @@ fn what_cannot_be_cut_is_refused_before_anything_runs() {
     }
     let made = std::fs::read_dir(workspace.path("assay-data")).into_iter().flatten().flatten();
     assert_eq!(made.filter(|it| it.file_name() != ".assay-data").count(), 0);
+}
+
+/// Goal: the root of a user namespace, which may open loop devices and mount none, is refused.
+#[test]
+fn disks_are_not_cut_in_a_user_namespace() {
+    let workspace = Workspace::new();
+    let mut command = Command::new("unshare");
+    command.args(["--user", "--map-root-user"]).arg(assert_cmd::cargo::cargo_bin!("assay"));
+    command.args(["durability", "--engine", "memory", "--level", "block", "--cut", "0"]);
+    let Ok(output) = command.current_dir(workspace.path("")).output() else {
+        return print_skip("no unshare: apt install util-linux");
+    };
+    let text = String::from_utf8_lossy(&output.stderr);
+    if text.contains("unshare: ") {
+        return print_skip(&text);
+    }
+    assert!(text.contains("cuts of level block cannot be made here"), "{text}");
 }
 
 /// Goal: a disk that loses what was not flushed convicts a file system that flushes nothing.
