@@ -1,8 +1,11 @@
 //! A full disk and a failed fsync are events: engines fail meanwhile, and work afterwards.
 
+use std::process::Command;
+
 use archive::Results;
 use model::record::{FailureClass, total_counts};
 use model::{EventKind, EventRecord, RunRecord};
+use rustix::process::geteuid;
 
 use crate::workspace::{ProgramOutput, Workspace};
 
@@ -56,6 +59,11 @@ fn run(workspace: &Workspace, engine: &str, events: &str) -> Option<RunRecord> {
     let [before, after] = [0, 2].map(|at| total_counts(&record.steps[at].clients));
     assert!(before.failed == 0 && after.failed == 0 && after.done > 0, "{engine}: {after:?}");
     Some(record)
+}
+
+/// Returns a message without its frame.
+fn one_line(text: &str) -> String {
+    text.split_whitespace().filter(|word| *word != "│").collect::<Vec<_>>().join(" ")
 }
 
 /// Returns whether the build of an engine is here; prints why not.
@@ -149,9 +157,27 @@ fn events_on_the_disk_that_cannot_be_done_are_refused_with_a_remedy() {
     ] {
         write(&workspace, "sqlite", rows, events);
         let ProgramOutput { code, err, .. } = workspace.assay(&["run", "faults.toml"]);
-        let text = err.split_whitespace().collect::<Vec<_>>().join(" ").replace("│ ", "");
+        let text = one_line(&err);
         assert_ne!(code, 0, "{text}");
         assert!(text.contains(why) && text.contains(remedy), "{why}: {text}");
         assert!(!workspace.path("results").exists(), "nothing is begun");
     }
+}
+
+/// Goal: without the right to mount, nothing is begun. Method: root gives that right away.
+#[test]
+fn a_disk_that_cannot_be_mounted_is_refused_with_a_remedy() {
+    let workspace = Workspace::new();
+    write(&workspace, "sqlite", "2_000", &format!("{FSYNC}, {REOPEN}"));
+    let mut command = Command::new(if geteuid().is_root() { "setpriv" } else { "env" });
+    if geteuid().is_root() {
+        command.args(["--bounding-set", "-sys_admin", "--inh-caps", "-sys_admin"]);
+    }
+    command.arg(assert_cmd::cargo::cargo_bin!("assay")).args(["run", "faults.toml"]);
+    let output = command.current_dir(workspace.path("")).output();
+    let ProgramOutput { code, err, .. } = ProgramOutput::of(output.expect("it starts"));
+    let text = one_line(&err);
+    assert_ne!(code, 0, "{text}");
+    assert!(text.contains(LACKING) && text.contains("run as root"), "{text}");
+    assert!(!workspace.path("results").exists(), "nothing is begun");
 }
