@@ -254,12 +254,12 @@ mod tests {
     impl Session for Forgetful<'_> {
         fn execute(&mut self, op: &Op<'_>, rows: &mut Rows) -> Result<Outcome, EngineError> {
             let mut store = self.0.lock().expect("no thread has panicked");
-            match *op {
-                Op::Put { key, value } if !key.ends_with(b"7") => {
-                    store.insert(key.to_vec(), value.to_vec());
-                }
-                Op::Delete { key } => drop(store.remove(key)),
-                _ => {}
+            if let Op::Put { key, value } = *op
+                && !key.ends_with(b"7")
+            {
+                store.insert(key.to_vec(), value.to_vec());
+            } else if let Op::Delete { key } = *op {
+                store.remove(key);
             }
             if let Op::Get { key } = *op
                 && let Some(value) = store.get(key)
