@@ -11,7 +11,7 @@ use crate::launch;
 use crate::network::Network;
 use crate::process::{ProcessIdentity, descendants, kill_all};
 use crate::running::{PROBE_WITHIN, READY_WITHIN, Running};
-use crate::{site, standby};
+use crate::{shared, site, standby};
 
 impl Running {
     /// Stops every process of it with SIGSTOP.
@@ -81,8 +81,9 @@ impl Running {
             // Stopped before the scan, so that it starts no other process after it.
             server.signal(Signal::STOP);
             kill_all(&[vec![server], descendants(server.pid)].concat());
+            self.child.wait().ok();
+            shared::remove_segments(Some(&[server]), self.user.uid);
         }
-        self.child.wait().ok();
         self.files.push(std::mem::replace(&mut self.site.log, standby.log.clone()));
         self.files.extend(standby.serve.files.iter().map(|(path, _)| path.clone()));
         self.site.data.set_file_name(standby::DATA);

@@ -157,6 +157,8 @@ impl ServerEvents {
             EventKind::Failover => {
                 self.current = Some(Action { event, begun: now, is_starting: true });
                 server.fail_over()?;
+                // It is promoted at once, and not at the next poll.
+                server.is_ready()?;
             }
             EventKind::Reopen => unreachable!("the clients do it"),
             // They are pending in another list.
