@@ -174,7 +174,7 @@ declare! {
     LOAD: String = "load" [Benchmark, Step], Kind::Load, text, Any, None, "";
     EVENTS: String = "events" [Step], Tables(Event), text, Any, None, "";
     AT: Nanos = "at" [Event], One(Amount), |text| Ok(parse_duration(text)?), Any, None, "";
-    DO: EventKind = "do" [Event], One(Name(|| EventKind::ALL.map(EventKind::name).into())), named, Any, None, "events: kill, restart, stop and continue for servers, reopen for embedded engines";
+    DO: EventKind = "do" [Event], One(Name(|| EventKind::ALL.map(EventKind::name).into())), named, Any, None, "events: kill, restart, stop and continue for servers, reopen for embedded engines, disk_full, disk_free and fsync_fails for both";
     OCCURRENCE: u32 = "occurrence" [Finding], One(Whole), |text| Ok(parse_whole(text)?), Any, None, "";
     STEP_CLIENTS: u32 = "clients" [Step, Finding], One(Whole), client_count, Any, None, "";
     BASE_CLIENTS: u32 = "base_clients" [Finding], One(Whole), client_count, Any, None, "";
