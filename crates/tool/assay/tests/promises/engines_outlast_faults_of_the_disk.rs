@@ -48,7 +48,7 @@ fn run(workspace: &Workspace, engine: &str, events: &str) -> Option<RunRecord> {
     write(workspace, engine, "\"2k\"", events);
     let output = workspace.assay_on_servers(&["run", "faults.toml"]);
     if output.err.contains(LACKING) {
-        println!("skipped: {}", output.err);
+        skip(&one_line(&output.err));
         return None;
     }
     output.recorded();
@@ -61,6 +61,12 @@ fn run(workspace: &Workspace, engine: &str, events: &str) -> Option<RunRecord> {
     Some(record)
 }
 
+/// Prints why a test is skipped.
+#[expect(clippy::print_stdout, reason = "a skipped test prints why")]
+fn skip(reason: &str) {
+    println!("skipped: {reason}");
+}
+
 /// Returns a message without its frame.
 fn one_line(text: &str) -> String {
     text.split_whitespace().filter(|word| *word != "│").collect::<Vec<_>>().join(" ")
@@ -69,7 +75,7 @@ fn one_line(text: &str) -> String {
 /// Returns whether the build of an engine is here; prints why not.
 fn is_here(build: &str) -> bool {
     let found = supply::testing::build(build);
-    found.map_err(|reason| println!("skipped: {reason}")).is_ok()
+    found.map_err(|reason| skip(&reason)).is_ok()
 }
 
 /// Checks the kinds of the events of the second step and that arrivals count, and returns them.
