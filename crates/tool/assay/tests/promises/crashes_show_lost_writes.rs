@@ -307,7 +307,7 @@ fn comparison_shows_what_survives_a_crash() {
     let workspace = Workspace::new();
     let file = "[experiment]\nname = \"crashes\"\nquestion = \"Which?\"\n\
         [benchmark]\nsteps = [\"fillrandom\"]\nrows = \"1k\"\ndurability = \"sync\"\n\
-        [durability]\ncuts = 2\nlevels = [\"process\", \"file\"]\n\
+        [durability]\ncuts = 2\nlevels = [\"process\", \"file\"]\nfault = \"fsync\"\n\
         [factors]\nrepetitions = 2\n\
         [[variant]]\nname = \"lmdb\"\nengine = \"lmdb\"\n\
         [[variant]]\nname = \"redb\"\nengine = \"redb\"\n";
@@ -329,6 +329,8 @@ fn comparison_shows_what_survives_a_crash() {
     }
     for (old, new, message) in [
         ("cuts = 2", "cuts = 0", "the number of cuts"),
+        ("\"fsync\"", "\"write\"", "is not a fault before a cut"),
+        ("[\"process\", \"file\"]", "[\"process\"]", "`fault` has no effect"),
         ("[\"process\", \"file\"]", "[\"disk\"]", "is not a level of cuts"),
         ("cuts = 2", "cut = 2", "unknown key"),
     ] {
