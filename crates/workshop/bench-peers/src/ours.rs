@@ -46,7 +46,12 @@ pub(crate) enum Task {
     /// A step on RocksDB; a `fillseq` is compacted behind the clients.
     Rows { step: String, operations: u64, dir: PathBuf, library: PathBuf },
     /// The only step of an application, on a server.
-    Sql { application: Box<Application>, dialect: Dialect, operations: u64, endpoint: Endpoint },
+    Sql {
+        application: Box<Application>,
+        dialect: Dialect,
+        operations: u64,
+        endpoint: Box<Endpoint>,
+    },
 }
 
 /// Executes the task in a file, in JSON, and prints the result.
@@ -63,7 +68,7 @@ pub(crate) fn execute(file: &str) -> Result<()> {
         Task::Sql { application, dialect, operations, endpoint } => {
             let step = Step::new(application.order[0].clone(), StopRule::Operations(operations));
             let setup = ApplicationSetup { application: Arc::new(*application), clients: 1 };
-            on_server(&step, setup, dialect, endpoint)?
+            on_server(&step, setup, dialect, *endpoint)?
         }
     };
     println!("{}", serde_json::to_string(&done)?);

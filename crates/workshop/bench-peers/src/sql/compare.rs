@@ -57,7 +57,7 @@ fn compare_with(peer: &Peer, program: &Path, (build, endpoint): (&str, &Endpoint
             }
             Side::Ours => {
                 let application = Box::new(application(&statement)?);
-                let (dialect, endpoint) = (peer.dialect, endpoint.clone());
+                let (dialect, endpoint) = (peer.dialect, Box::new(endpoint.clone()));
                 own_args(&Task::Sql { application, dialect, operations, endpoint }, scratch)
             }
         };
