@@ -27,7 +27,7 @@ fn a_killed_run_leaves_no_mount() {
          duration = \"30s\", events = [{events}] }}]"
     );
     let sandbox = Sandbox::of(&benchmark, &[("only", "sqlite", "")]);
-    let child = sandbox.run(&[]).spawn().expect("it runs");
+    let mut child = sandbox.run(&[]).spawn().expect("it runs");
     let pid = child.id();
     let mut has_ended = false;
     let is_mounted = || {
