@@ -20,7 +20,7 @@ question = "What does it do without a disk?"
 steps = ["fillseq", { step = "overwrite", load = LOAD, events = [EVENTS] }, "readrandom"]
 rows = ROWS
 value_bytes = "4KiB"
-duration = "5s"
+duration = "6s"
 warmup = "0s"
 durability = "sync"
 
@@ -33,12 +33,12 @@ engine = "ENGINE"
 "#;
 /// Why a machine cannot simulate a disk.
 const LACKING: &str = "need a simulated disk";
-const FULL: &str = r#"{ at = "1s", do = "disk_full" }, { at = "2s", do = "disk_free" }"#;
+const FULL: &str = r#"{ at = "1s", do = "disk_full" }, { at = "3s", do = "disk_free" }"#;
 const FSYNC: &str = r#"{ at = "1s", do = "fsync_fails" }"#;
-const REOPEN: &str = r#"{ at = "3s", do = "reopen" }"#;
+const REOPEN: &str = r#"{ at = "4s", do = "reopen" }"#;
 
 fn write(workspace: &Workspace, engine: &str, rows: &str, events: &str) {
-    let load = r#"{ rate = "200/s" }"#;
+    let load = r#"{ rate = "500/s" }"#;
     let text = FAULTS.replace("ENGINE", engine).replace("LOAD", load).replace("ROWS", rows);
     workspace.write("faults.toml", text.replace("EVENTS", events));
 }
@@ -104,12 +104,14 @@ fn a_full_disk_fails_writes_of_postgres_until_it_is_free() {
     assert!(counts.done > counts.failed, "{counts:?}");
     let show = workspace.assay(&["show", "faults"]);
     let sentence = "a disk simulated in memory: its throughput is not this machine's";
-    assert!(show.out.contains(sentence) && show.out.contains("disk full"), "{}", show.out);
+    let shown = one_line(&show.out);
+    assert!(shown.contains(sentence) && shown.contains("disk full"), "{shown}");
     if let Some(reason) = &record.invalid {
         return println!("skipped in part: host too busy for findings ({reason})");
     }
     let lint = workspace.assay(&["lint", "faults"]);
-    assert!(lint.out.contains("A071") && lint.out.contains(sentence), "{}", lint.out);
+    let found = one_line(&lint.out);
+    assert!(found.contains("A071") && found.contains(sentence), "{found}");
 }
 
 /// Goal: MySQL outlasts a full disk: InnoDB updates these rows in place, and needs no space.
