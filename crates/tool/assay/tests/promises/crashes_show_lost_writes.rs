@@ -329,7 +329,7 @@ fn comparison_shows_what_survives_a_crash() {
     }
     for (old, new, message) in [
         ("cuts = 2", "cuts = 0", "the number of cuts"),
-        ("\"fsync\"", "\"write\"", "is not a fault before a cut"),
+        ("\"fsync\"", "\"write\"", "unknown fault `write`"),
         ("[\"process\", \"file\"]", "[\"process\"]", "`fault` has no effect"),
         ("[\"process\", \"file\"]", "[\"disk\"]", "is not a level of cuts"),
         ("cuts = 2", "cut = 2", "unknown key"),
