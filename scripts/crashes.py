@@ -13,6 +13,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "validation-crashes.md"
@@ -94,8 +95,10 @@ def command(part, engines, options):
 def measured(program, arguments):
     """Runs a command; returns its campaigns, or why there are none."""
     print("assay", *arguments, file=sys.stderr, flush=True)
-    run = subprocess.run([program, *arguments, "--format", "json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                         cwd=os.environ.get("SCRATCH", "/var/tmp"), text=True)
+    with tempfile.TemporaryDirectory(prefix="assay-crashes.", dir="/var/tmp") as scratch:
+        os.chmod(scratch, 0o711)  # servers run as an account of their own
+        run = subprocess.run([program, *arguments, "--format", "json"], stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE, cwd=scratch, text=True)
     try:
         return json.loads(run.stdout)["campaigns"], None
     except (json.JSONDecodeError, KeyError):
