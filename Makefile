@@ -67,9 +67,10 @@ bench-peers: setup
 docs: setup
 	./scripts/docs.sh
 
-# Renews docs/validation.md and docs/validation-loads.md; an hour, on a quiet machine.
+# Renews docs/validation.md and the pages of histories, loads, machines and crashes: two hours, on a quiet machine.
 validation: setup
 	./scripts/validation.sh
+	./scripts/crashes.py
 
 # Runs every shipped experiment whose builds are here at size minutes, unattended, hours in all, on a quiet
 # machine, and renews docs/reproduced/; started again, it goes on. SIZE=night for another size.
