@@ -160,7 +160,7 @@ fn events_on_the_disk_that_cannot_be_done_are_refused_with_a_remedy() {
     let workspace = Workspace::new();
     for (rows, events, why, remedy) in [
         ("2_000", FSYNC, "until it is opened again", "write a `reopen` after it"),
-        ("2_000", r#"{ at = "1s", do = "disk_full" }"#, "not freed", "write a `disk_free`"),
+        ("2_000", r#"{ at = "1s", do = "disk_full" }"#, "has no end", "write a `disk_free`"),
         ("900_000", &format!("{FSYNC}, {REOPEN}"), "simulated in memory", "use fewer rows"),
     ] {
         write(&workspace, "sqlite", rows, events);

@@ -66,7 +66,8 @@ export async function settle(page) {
   await page.evaluate(async () => {
     for (let y = 0; y < document.body.scrollHeight; y += innerHeight) {
       scrollTo(0, y);
-      await new Promise((done) => setTimeout(done, 30));
+      // A chart is drawn once a frame has shown it, which takes any time on a busy host.
+      await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
     }
     scrollTo(0, 0);
   });
