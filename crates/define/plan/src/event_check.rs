@@ -58,7 +58,10 @@ impl Resolver<'_> {
                 let is_last = !step.events.iter().any(reopens);
                 let unfit = experiment.variants.iter().find_map(|variant| {
                     self.misfit(event.kind, is_last, variant).map(|(why, remedy)| {
-                        (format!("variant {} cannot {}: {why}", variant.name, event.kind), remedy)
+                        (
+                            format!("variant {} cannot have `{}`: {why}", variant.name, event.kind),
+                            remedy,
+                        )
                     })
                 });
                 unfit.into_iter().for_each(|(why, remedy)| refuse(place.clone(), why, remedy));
