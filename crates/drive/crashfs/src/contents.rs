@@ -58,11 +58,6 @@ impl Contents {
         self.pages.len() as u64
     }
 
-    /// Returns the number of pages that a sync would write.
-    pub(crate) fn unsynced(&self) -> u64 {
-        self.undo.len() as u64
-    }
-
     /// Is there something to sync?
     pub(crate) fn is_dirty(&self) -> bool {
         !self.undo.is_empty() || self.size != self.durable_size

@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use rustix::process::{getgid, getuid};
 
-use crate::inode::{Body, Owner};
+use crate::inode::Owner;
 use crate::page::PAGE;
 use crate::survival::{Forgotten, Survival};
 use crate::tree::{Names, Tree};
@@ -101,17 +101,6 @@ impl Disk {
     #[must_use]
     pub fn syncs(&self) -> u64 {
         self.state().syncs
-    }
-
-    /// Returns the bytes of all pages that a sync would write.
-    #[must_use]
-    pub fn unsynced_bytes(&self) -> u64 {
-        let state = self.state();
-        let unsynced = state.tree.inodes.values().map(|inode| match &inode.body {
-            Body::File(contents) => contents.unsynced() * PAGE,
-            Body::Dir(_) | Body::Special(_) => 0,
-        });
-        unsynced.sum()
     }
 
     /// Locks the disk; changes record the time of the lock.

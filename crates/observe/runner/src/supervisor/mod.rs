@@ -7,7 +7,6 @@ mod accumulator;
 mod attribution;
 pub(crate) mod data;
 mod descendants;
-mod disk_events;
 mod execute_events;
 mod experiment;
 mod file_sync;

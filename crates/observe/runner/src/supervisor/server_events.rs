@@ -1,7 +1,11 @@
-//! Executes the events of a step on the server of the run.
+//! Executes the events of a step on the server of the run, and on its simulated disk.
 //!
 //! An action is begun and then polled, so that the worker's messages are handled meanwhile. To add
 //! a kind of event, begin it in [`ServerEvents::begin_next`].
+//!
+//! A fault of the disk may end a server at once or later, and some servers restart by themselves.
+//! So from the first fault to the end of the step, a server that has ended is started again as soon
+//! as its disk works.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -11,7 +15,6 @@ use load::Outage;
 use model::{EventKind, EventRecord, Nanos, Step, StepEvent, TimeSpan};
 use server::{Running, ServerError};
 
-use super::disk_events::{DiskEvents, Stage};
 use super::workbench::WATCH_EVERY;
 use crate::message::StepEnds;
 
@@ -20,42 +23,50 @@ use crate::message::StepEnds;
 /// Our choice: a probe is a login, which takes a starting server some milliseconds.
 const POLL: Duration = Duration::from_millis(20);
 
-/// The events of the current step that act on the server.
+/// The events of the current step that the clients do not execute.
 #[derive(Default)]
 pub(super) struct ServerEvents {
     pending: VecDeque<StepEvent>,
     /// Begin of the measured span.
     since: Nanos,
-    current: Option<Action>,
-    /// Begin and end of those that are over.
+    /// The last event that has begun, its stage, and since when.
+    last: StepEvent,
+    stage: Stage,
+    stage_since: Nanos,
+    /// Begin and end of those that have begun; the end is when the server was last back.
     done: Vec<TimeSpan>,
-    /// Those that act on the disk.
-    disk: DiskEvents,
+    /// The disk has had a fault: the server may end at any time.
+    has_disk_fault: bool,
     /// The clients have ended, and the worker waits for the server.
     pub(super) is_awaited: bool,
 }
 
-/// An event whose action is under way.
-struct Action {
-    event: StepEvent,
-    begun: Nanos,
-    /// It runs again, and does not answer yet.
-    is_starting: bool,
+/// Stage of the last event.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Stage {
+    /// It is over.
+    #[default]
+    Over,
+    /// The disk is full: a server that ends cannot start.
+    Full,
+    /// The fsync that fails is not requested yet.
+    Armed,
+    /// The server is to end.
+    Stopping,
+    /// The server is to answer.
+    Starting,
 }
 
 impl ServerEvents {
     /// Begins the measured span of a step.
     pub(super) fn begin(&mut self, step: &Step, now: Nanos) {
-        let is_own = |kind: EventKind| !kind.is_of_embedded() && !kind.is_of_disk();
-        let own = step.events.iter().filter(|event| is_own(event.kind));
-        let (pending, disk) = (own.copied().collect(), DiskEvents::of(step));
-        *self = Self { pending, disk, since: now, ..Self::default() };
+        let own = step.events.iter().filter(|event| !event.kind.is_of_embedded());
+        *self = Self { pending: own.copied().collect(), since: now, ..Self::default() };
     }
 
     /// Returns how long to wait for a message of the worker.
     pub(super) fn wait(&self, now: Nanos) -> Duration {
-        let pending = self.pending.front().into_iter().chain(self.disk.pending.front());
-        let due = pending.map(|event| self.since.after(event.at).since(now)).min();
+        let due = self.pending.front().map(|event| self.since.after(event.at).since(now));
         match (self.may_end_server(), due) {
             (true, _) => POLL,
             (false, Some(due)) => WATCH_EVERY.min(Duration::from_nanos(due.0)),
@@ -64,20 +75,19 @@ impl ServerEvents {
     }
 
     /// Returns whether an event has ended the server, which is not back yet.
-    pub(super) fn is_away(&self) -> bool {
-        self.current.is_some() || self.disk.stage == Stage::Away
+    pub(super) const fn is_away(&self) -> bool {
+        matches!(self.stage, Stage::Stopping | Stage::Starting)
     }
 
     /// Returns whether the end of the server is the effect of an event.
-    pub(super) fn may_end_server(&self) -> bool {
-        self.current.is_some() || self.disk.stage != Stage::Idle
+    pub(super) const fn may_end_server(&self) -> bool {
+        self.is_away() || self.has_disk_fault
     }
 
     /// Returns why the step has failed whose clients ended before an fsync could fail.
     pub(super) fn unsynced(&self) -> Option<String> {
-        (self.is_awaited && self.disk.stage == Stage::Armed).then(|| {
-            format!("no file was synced after `{}`: write with class sync", self.disk.event)
-        })
+        (self.is_awaited && self.stage == Stage::Armed)
+            .then(|| format!("no file was synced after `{}`: write with class sync", self.last))
     }
 
     /// Begins what is due and polls what is under way; returns whether the server is back now.
@@ -86,82 +96,88 @@ impl ServerEvents {
     /// The event from which the server does not come back, and why.
     pub(super) fn advance(
         &mut self,
-        mut server: Option<&mut Running>,
+        server: Option<&mut Running>,
         disk: Option<&Disk>,
         now: Nanos,
     ) -> Result<bool, String> {
-        let lost = |event, error| format!("the server is not back after `{event}`: {error}");
-        if let Some(disk) = disk.filter(|_| self.current.is_none()) {
-            let is_next = |at| self.pending.front().is_none_or(|own| at < own.at);
-            let next = self.disk.pending.front().filter(|event| is_next(event.at));
-            let is_due = next.is_some_and(|event| now.since(self.since) >= event.at);
-            let advanced = self.disk.advance(server.as_deref_mut(), disk, is_due, now);
-            let is_back = advanced.map_err(|error| lost(self.disk.event, error))?;
-            if is_back || !matches!(self.disk.stage, Stage::Idle | Stage::Back) {
-                return Ok(is_back && server.is_some());
-            }
-        }
-        let Some(server) = server else { return Ok(false) };
-        let current = self.current.as_ref().map(|action| action.event);
-        let event = current.or_else(|| self.pending.front().copied()).unwrap_or_default();
-        self.poll(server, now).map_err(|error| lost(event, error))
+        self.poll(server, disk, now)
+            .map_err(|error| format!("the server is not back after `{}`: {error}", self.last))
     }
 
-    fn poll(&mut self, server: &mut Running, now: Nanos) -> Result<bool, ServerError> {
-        let Some(action) = &mut self.current else {
-            self.begin_next(server, now)?;
+    fn poll(
+        &mut self,
+        mut server: Option<&mut Running>,
+        disk: Option<&Disk>,
+        now: Nanos,
+    ) -> Result<bool, ServerError> {
+        let may_end = self.may_end_server();
+        let has_ended = server.as_mut().is_some_and(|it| may_end && it.death().is_some());
+        match self.stage {
+            Stage::Over if self.has_disk_fault && has_ended => self.enter(Stage::Starting, now),
+            Stage::Over | Stage::Full => self.begin_next(server.as_deref_mut(), disk, now)?,
+            Stage::Armed if disk.is_some_and(|disk| !disk.is_fsync_to_fail()) => {
+                self.enter(Stage::Starting, now);
+            }
+            Stage::Stopping if has_ended => {
+                server.as_mut().map_or(Ok(()), |server| server.start_again())?;
+                self.stage = Stage::Starting;
+            }
+            Stage::Armed | Stage::Stopping | Stage::Starting => {}
+        }
+        if !self.is_away() {
             return Ok(false);
-        };
-        server.check_wait(Duration::from_nanos(now.since(action.begun).0))?;
-        if !action.is_starting {
-            if server.death().is_some() {
+        }
+        let has_server = server.is_some();
+        if let Some(server) = server {
+            server.check_wait(Duration::from_nanos(now.since(self.stage_since).0))?;
+            if self.has_disk_fault && server.death().is_some() {
                 server.start_again()?;
-                action.is_starting = true;
             }
-            return Ok(false);
+            if self.stage == Stage::Stopping || !server.is_ready()? {
+                return Ok(false);
+            }
         }
-        if !server.is_ready()? {
-            return Ok(false);
-        }
-        self.done.push(TimeSpan { start_ns: action.begun, end_ns: now });
-        self.current = None;
-        Ok(true)
+        self.stage = Stage::Over;
+        self.done.last_mut().into_iter().for_each(|span| span.end_ns = now);
+        Ok(has_server)
     }
 
-    fn begin_next(&mut self, server: &mut Running, now: Nanos) -> Result<(), ServerError> {
+    fn enter(&mut self, stage: Stage, now: Nanos) {
+        (self.stage, self.stage_since) = (stage, now);
+    }
+
+    fn begin_next(
+        &mut self,
+        server: Option<&mut Running>,
+        disk: Option<&Disk>,
+        now: Nanos,
+    ) -> Result<(), ServerError> {
         let is_due = |event: &&StepEvent| now.since(self.since) >= event.at;
         let Some(event) = self.pending.front().filter(is_due).copied() else { return Ok(()) };
         self.pending.pop_front();
+        self.last = event;
+        self.done.push(TimeSpan { start_ns: now, end_ns: now });
+        self.has_disk_fault |= event.kind.is_of_disk();
+        self.enter(stage_of(event.kind), now);
+        if let Some(disk) = disk {
+            disk.set_full(event.kind == EventKind::DiskFull);
+            if event.kind == EventKind::FsyncFails {
+                disk.fail_fsync();
+            }
+        }
+        let Some(server) = server else { return Ok(()) };
         match event.kind {
             EventKind::Kill => {
-                self.current = Some(Action { event, begun: now, is_starting: true });
                 server.kill();
                 server.start_again()?;
             }
-            EventKind::Restart => {
-                server.request_stop();
-                self.current = Some(Action { event, begun: now, is_starting: false });
-            }
-            EventKind::Stop | EventKind::Continue => {
-                if event.kind == EventKind::Stop {
-                    server.suspend()
-                } else {
-                    server.resume()
-                }
-                self.done.push(TimeSpan { start_ns: now, end_ns: now });
-            }
-            EventKind::NetworkCut | EventKind::NetworkBack => {
-                server.set_network(event.kind == EventKind::NetworkBack)?;
-                self.done.push(TimeSpan { start_ns: now, end_ns: now });
-            }
-            EventKind::Failover => {
-                self.current = Some(Action { event, begun: now, is_starting: true });
-                server.fail_over()?;
-                // It is promoted at once, and not at the next poll.
-                server.is_ready()?;
-            }
+            EventKind::Restart => server.request_stop(),
+            EventKind::Stop => server.suspend(),
+            EventKind::Continue => server.resume(),
+            EventKind::NetworkCut => server.set_network(false)?,
+            EventKind::NetworkBack => server.set_network(true)?,
+            EventKind::Failover => server.fail_over()?,
             EventKind::Reopen => unreachable!("the clients do it"),
-            // They are pending in another list.
             EventKind::DiskFull | EventKind::DiskFree | EventKind::FsyncFails => {}
         }
         Ok(())
@@ -173,7 +189,6 @@ impl ServerEvents {
             return false;
         }
         disk.into_iter().for_each(|disk| disk.set_full(false));
-        self.disk.pending.clear();
         // The user has stopped the step before these; what has begun ends.
         let next = std::mem::take(&mut self.pending).pop_front().map(|event| event.kind);
         match (next, server) {
@@ -190,14 +205,10 @@ impl ServerEvents {
     /// Without a failed operation an outage may be a stall of the engine: it counts if it is longer
     /// than each before the first event.
     pub(super) fn records(&self, step: &Step, ends: &StepEnds) -> Vec<EventRecord> {
-        let [mut of_server, mut of_disk, mut of_clients] =
-            [&self.done, &self.disk.done, &ends.reopened].map(|done| done.iter());
+        let [mut own, mut of_clients] = [&self.done, &ends.reopened].map(|done| done.iter());
         let record = |planned: &StepEvent| {
-            let span = match planned.kind {
-                kind if kind.is_of_embedded() => of_clients.next()?,
-                kind if kind.is_of_disk() => of_disk.next()?,
-                _kind => of_server.next()?,
-            };
+            let of_clients = planned.kind.is_of_embedded().then_some(&mut of_clients);
+            let span = of_clients.unwrap_or(&mut own).next()?;
             let [start_ns, end_ns] = [span.start_ns, span.end_ns].map(|at| at.since(ends.begun));
             let action = TimeSpan { start_ns, end_ns };
             Some(EventRecord { planned: *planned, action, ..EventRecord::default() })
@@ -221,6 +232,18 @@ impl ServerEvents {
             cause.into_iter().for_each(|at| records[at].outages.push(*span));
         }
         records
+    }
+}
+
+/// Returns what a kind of event begins with.
+const fn stage_of(kind: EventKind) -> Stage {
+    match kind {
+        EventKind::Restart => Stage::Stopping,
+        EventKind::Kill | EventKind::Failover | EventKind::DiskFree => Stage::Starting,
+        EventKind::DiskFull => Stage::Full,
+        EventKind::FsyncFails => Stage::Armed,
+        EventKind::Stop | EventKind::Continue | EventKind::Reopen => Stage::Over,
+        EventKind::NetworkCut | EventKind::NetworkBack => Stage::Over,
     }
 }
 
@@ -294,7 +317,7 @@ mod tests {
         let step = Step { events: faults, ..Step::new("overwrite", stop) };
         let mut events = ServerEvents::default();
         events.begin(&step, Nanos(0));
-        events.disk.done = vec![span(1_000, 1_010)];
+        events.done = vec![span(1_000, 1_010)];
         let outage = |start_ms, end_ms, has_failures| {
             let span = span(start_ms, end_ms);
             Outage { span, has_failures }
@@ -323,7 +346,7 @@ mod tests {
         assert_eq!(events.wait(at(600)), WATCH_EVERY);
         assert_eq!(events.wait(at(1_470)), Duration::from_millis(30));
         assert_eq!(events.wait(at(1_600)), Duration::ZERO);
-        events.current = Some(Action { event: kill, begun: at(1_600), is_starting: true });
+        events.enter(Stage::Starting, at(1_600));
         assert_eq!(events.wait(at(1_600)), POLL);
     }
 }
