@@ -261,9 +261,14 @@ impl Experiment {
         if count == self.steps.len() { 0 } else { count }
     }
 
+    /// Returns the kinds of the events of all steps.
+    fn events(&self) -> impl Iterator<Item = EventKind> {
+        self.steps.iter().flat_map(|step| &step.events).map(|event| event.kind)
+    }
+
     /// Returns whether a step has an event of this kind.
     pub fn has_event(&self, kind: EventKind) -> bool {
-        self.steps.iter().flat_map(|step| &step.events).any(|event| event.kind == kind)
+        self.events().any(|event| event == kind)
     }
 
     /// Returns the load, 1-based, that the runs of a repetition begin from.
@@ -310,7 +315,7 @@ impl Experiment {
 
     /// Returns whether events act on the disk: the data of its runs are on a simulated one.
     pub fn has_disk_events(&self) -> bool {
-        self.steps.iter().flat_map(|step| &step.events).any(|event| event.kind.is_of_disk())
+        self.events().any(EventKind::is_of_disk)
     }
 
     /// Returns the steps as a cell with `clients` clients executes them.

@@ -29,13 +29,4 @@ impl WriteCheck {
         self.failed += other.failed;
         self.applied += other.applied;
     }
-
-    /// Returns it as a sentence.
-    pub fn phrase(&self) -> String {
-        let Self { rows, acknowledged, lost, failed, applied } = self;
-        format!(
-            "Of {acknowledged} acknowledged writes to {rows} rows {lost} were lost, and {applied} \
-             of {failed} failed ones were applied."
-        )
-    }
 }

@@ -1,12 +1,12 @@
 //! Unavailability after the events of steps, over the runs of a comparison.
 
 use analysis::{Distribution, EventSummary, Return, event_summaries, write_checks};
-use model::Unit;
+use model::{Unit, WriteCheck};
 use serde_json::{Value, json};
 
 use super::section::Section;
 use crate::document::{Table, known};
-use crate::figure::figure;
+use crate::figure::{count, figure};
 use crate::input::Compared;
 use crate::label::{step_heading, variant_label};
 
@@ -15,6 +15,17 @@ pub(crate) const EVENT_COLUMNS: &str = "Unavailable is the time in which operati
                        success. Throughput and p99 are back in the first whole second after the \
                        event within 5 % of the median second before the first event; NA: not \
                        within the step.";
+
+/// Returns what became of the writes of steps with events.
+pub(crate) fn writes_sentence(check: &WriteCheck) -> String {
+    let WriteCheck { rows, acknowledged, lost, failed, applied } = *check;
+    let [rows, acknowledged, lost, failed, applied] =
+        [rows, acknowledged, lost, failed, applied].map(count);
+    format!(
+        "Of {acknowledged} acknowledged writes to {rows} compared rows {lost} were lost, and \
+         {applied} of {failed} failed ones were applied."
+    )
+}
 
 /// Returns the section of the events of a comparison; `None` without any.
 pub(super) fn section(compared: &Compared<'_>) -> Option<Section> {
@@ -37,7 +48,7 @@ pub(super) fn section(compared: &Compared<'_>) -> Option<Section> {
     let writes = cells.filter_map(|(step, cell)| {
         let check = write_checks(&compared.records(step, &cell.variant))?;
         let label = variant_label(comparison, &cell.variant);
-        Some(format!("{}, {label}: {}", step.name, check.phrase()))
+        Some(format!("{}, {label}: {}", step.name, writes_sentence(&check)))
     });
     let remarks = std::iter::once(EVENT_COLUMNS.to_owned()).chain(writes).collect();
     Some(Section { remarks, ..section })
@@ -87,4 +98,17 @@ pub(super) fn data(compared: &Compared<'_>) -> Option<Value> {
         }
     }
     (!all.is_empty()).then(|| json!({ "availability": all }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lost_and_applied_writes_are_counted_in_a_sentence() {
+        let check = WriteCheck { rows: 750, acknowledged: 12_007, lost: 0, failed: 2, applied: 1 };
+        let expected = "Of 12,007 acknowledged writes to 750 compared rows 0 were lost, and 1 of \
+                        2 failed ones were applied.";
+        assert_eq!(writes_sentence(&check), expected);
+    }
 }

@@ -22,7 +22,7 @@ mod sweep;
 mod tables;
 mod trade_offs;
 
-pub(crate) use availability::EVENT_COLUMNS;
+pub(crate) use availability::{EVENT_COLUMNS, writes_sentence};
 pub(crate) use buckets::part as bucket_tables;
 pub use csv::CSV_COLUMNS;
 pub use document::render_answer;

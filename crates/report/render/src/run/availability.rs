@@ -2,7 +2,7 @@
 
 use model::{EventRecord, Nanos, StepRecord, Unit};
 
-use crate::comparison::EVENT_COLUMNS;
+use crate::comparison::{EVENT_COLUMNS, writes_sentence};
 use crate::document::{Part, Table, known};
 use crate::figure::figure;
 
@@ -38,8 +38,8 @@ pub(crate) fn availability(steps: &[&StepRecord]) -> Vec<Part> {
     });
     let meaning = format!("{EVENT_COLUMNS}{}", policies.unwrap_or_default());
     let writes = steps.iter().filter_map(|step| Some((step, step.writes?)));
-    let writes =
-        writes.map(|(step, it)| Part::Note(format!("{}: {}", step.step.name, it.phrase())));
+    let writes = writes
+        .map(|(step, it)| Part::Note(format!("{}: {}", step.step.name, writes_sentence(&it))));
     let parts = [Part::Table(table), Part::Note(meaning)].into_iter().chain(writes);
     Part::Text("Events".to_owned()).above(parts)
 }
