@@ -3,7 +3,8 @@
 
 Prints a line for each program as it ends, the output of failed tests, the longest tests and every
 skipped test with its reason. Where CI is `true`, a skip that scripts/skips.txt does not list for
-this kind of machine is a failure.
+this kind of machine is a failure. Up to three tests that failed are run once more, alone, and are
+listed as flaky where they pass then.
 """
 
 import argparse
@@ -54,6 +55,8 @@ LANES = 2
 LONGEST = 20
 # Lines of a panic that are printed again at the end, where an excerpt of the output shows them.
 PANIC_LINES = 12
+# Most failed tests that are run once more: more than these are no matter of a busy machine.
+RETRIED = 3
 # A program that takes longer hangs and is killed: the longest takes minutes.
 LIMIT_S = 1800
 
@@ -125,6 +128,8 @@ class Results:
     passed: set = dataclasses.field(default_factory=set)
     failed: set = dataclasses.field(default_factory=set)
     skipped: dict = dataclasses.field(default_factory=dict)
+    # Tests that failed, and passed when they were run once more.
+    flaky: set = dataclasses.field(default_factory=set)
     # Failed tests and the first lines of their panics.
     panics: dict = dataclasses.field(default_factory=dict)
     seconds: dict = dataclasses.field(default_factory=dict)
@@ -184,7 +189,7 @@ class Suite:
             name = " ".join([program.name, *options])
             print(f"{time.monotonic() - start:6.1f} s, {cpu:6.1f} s of CPU  {name}: {counts}", flush=True)
             if one.failed:
-                print(text, flush=True)
+                print("".join(text.partition("\nfailures:\n\n----")[1:]) or text, flush=True)
 
     def run_all(self, *lanes):
         """Runs lanes at once: iterators of pairs of a program and its options, which they may share."""
@@ -203,6 +208,22 @@ class Suite:
         for thread in threads:
             thread.join()
 
+    def retry(self, programs):
+        """Runs each test that failed once more, alone: one that passes then is flaky."""
+        known = {program.name: program for program in programs}
+        failed = self.results.failed
+        for name in sorted(failed) if len(failed) <= RETRIED else []:
+            program, _, test = name.partition("::")
+            if program in known and test:
+                code, _, text = known[program].run(["--exact", test], self.environment)
+                again = Results()
+                again.read(program, code, text)
+                if again.passed == {name} and not again.failed:
+                    failed.remove(name)
+                    self.results.skipped |= again.skipped
+                    self.results.flaky.add(name)
+                    self.results.passed.add(name)
+
     def end(self):
         """Prints the longest tests, the skips and the counts; returns whether all is well."""
         results = self.results
@@ -217,8 +238,8 @@ class Suite:
             print(f"{name}: {reason}")
             if not any(fnmatch.fnmatchcase(f"{name} {reason}", pattern) for pattern in listed):
                 unlisted.append(f"NOT LISTED: {name}: {reason}")
-        for name in sorted(results.failed):
-            print(f"FAILED: {name}")
+        for name in sorted(results.failed | results.flaky):
+            print(f"FAILED: {name}" if name in results.failed else f"FLAKY: {name} passed when it was run once more")
             if name in results.panics:
                 print(results.panics[name])
         passed = len(results.passed - set(results.skipped))
@@ -229,7 +250,8 @@ class Suite:
         if DENY in results.skipped:
             print(f"KNOWN VULNERABILITIES OF DEPENDENCIES WERE NOT CHECKED: {results.skipped[DENY]}")
             print("CONTRIBUTING.md, section Tests, states how to provide a copy of their database")
-        counts = f"{passed} passed, {len(results.failed)} failed, {len(results.skipped)} skipped"
+        counts = f"{passed} passed ({len(results.flaky)} flaky), {len(results.failed)} failed, "
+        counts += f"{len(results.skipped)} skipped"
         print(f"{counts} in {time.monotonic() - START:.0f} s", flush=True)
         return not results.failed and not is_refused
 
@@ -408,6 +430,7 @@ def run(args, env, messages):
             others = [] if args.program else other_programs()
             suite.run_all(*[shared] * LANES, iter([(one, []) for one in others]))
             suite.run_all(alone)
+    suite.retry(programs)
     return suite.end()
 
 

@@ -88,11 +88,13 @@ fn slowed_function_is_listed_first_and_the_account_adds_up() {
     let functions = &json["explanations"][0]["functions"];
     let listed = functions["listed"].as_array().expect("a list");
     assert_eq!(listed[0]["name"], format!("work_{SLOWED:02}"), "{functions}");
-    assert_eq!((listed.len(), &listed[0]["group"]), (1, &"engine".into()), "{functions}");
+    assert_eq!(listed[0]["group"], "engine", "{functions}");
     let us = |value: &Value| value.as_f64().expect("a figure");
-    let sum = us(&listed[0]["difference_us"])
-        + us(&functions["same_factor_us"])
-        + us(&functions["rest_us"]);
+    let listed: Vec<f64> = listed.iter().map(|one| us(&one["difference_us"])).collect();
+    // One comparison in twenty lists an equal function, with a difference as small as its noise.
+    assert!(listed[1..].iter().all(|other| other.abs() < listed[0] / 10.0), "{functions}");
+    let sum =
+        listed.iter().sum::<f64>() + us(&functions["same_factor_us"]) + us(&functions["rest_us"]);
     assert!((sum - us(&functions["total"]["difference"])).abs() < 1e-9, "{functions}");
     let text = workspace.assay(&["explain", "plain-1", "slow-1", "readrandom"]).out;
     assert!(

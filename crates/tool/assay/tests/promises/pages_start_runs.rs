@@ -62,6 +62,13 @@ fn started(server: &Server) -> String {
     })
 }
 
+/// Waits until a run is begun: a stop before the first run leaves no run.
+fn a_run_begins(workspace: &Workspace, live: &str) {
+    let id = live.trim_start_matches("/e/").trim_end_matches("/live/");
+    let runs = workspace.path(&format!("results/{id}/runs"));
+    awaited("a run begins", || fs::read_dir(&runs).ok()?.next()?.ok());
+}
+
 /// Waits for the end of what was started; returns the page of its output.
 fn ended(server: &Server) -> String {
     awaited("it ends", || {
@@ -153,10 +160,7 @@ fn runs_are_started_stopped_and_resumed_from_pages() {
     let second = server.post("/run/start", "", &form(EXPERIMENT));
     assert_eq!(second.status, 400, "{}", second.body);
     assert!(second.body.contains("are in progress"), "{}", second.body);
-    let id = live.trim_start_matches("/e/").trim_end_matches("/live/");
-    let runs = workspace.path(&format!("results/{id}/runs"));
-    // A stop before the first run leaves no run.
-    awaited("a run begins", || fs::read_dir(&runs).ok()?.next()?.ok());
+    a_run_begins(&workspace, &live);
     no_other_address_acts(&server, &live.replace(id, "paged/20990101T000000Z-ffff"));
     // The experiment's text is in no file that others could read.
     let left = fs::read_dir(workspace.path("scratch")).expect("a directory").count();
@@ -216,7 +220,7 @@ fn a_server_that_ends_stops_its_runs() {
     let workspace = Workspace::new();
     let mut server = Server::with(&workspace, &["--allow-run"]);
     server.post("/run/start", "", &form(EXPERIMENT));
-    started(&server);
+    a_run_begins(&workspace, &started(&server));
     kill(Pid::from_raw(server.pid().cast_signed()), Signal::SIGTERM).expect("own child");
     server.wait();
     let shown = workspace.assay(&["list", "--format", "json"]).out;
