@@ -3,7 +3,7 @@
 
 Prints a line for each program as it ends, the output of failed tests, the longest tests and every
 skipped test with its reason. Where CI is `true`, a skip that scripts/skips.txt does not list for
-this kind of machine is a failure. Up to three tests that failed are run once more, alone, and are
+this kind of machine is a failure. Up to five tests that failed are run once more, alone, and are
 listed as flaky where they pass then.
 """
 
@@ -56,7 +56,7 @@ LONGEST = 20
 # Lines of a panic that are printed again at the end, where an excerpt of the output shows them.
 PANIC_LINES = 12
 # Most failed tests that are run once more: more than these are no matter of a busy machine.
-RETRIED = 3
+RETRIED = 5
 # A program that takes longer hangs and is killed: the longest takes minutes.
 LIMIT_S = 1800
 

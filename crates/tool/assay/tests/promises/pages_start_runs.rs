@@ -62,10 +62,14 @@ fn started(server: &Server) -> String {
     })
 }
 
+/// Returns the identifier of the experiment that a page shows.
+fn id(live: &str) -> &str {
+    live.trim_start_matches("/e/").trim_end_matches("/live/")
+}
+
 /// Waits until a run is begun: a stop before the first run leaves no run.
 fn a_run_begins(workspace: &Workspace, live: &str) {
-    let id = live.trim_start_matches("/e/").trim_end_matches("/live/");
-    let runs = workspace.path(&format!("results/{id}/runs"));
+    let runs = workspace.path(&format!("results/{}/runs", id(live)));
     awaited("a run begins", || fs::read_dir(&runs).ok()?.next()?.ok());
 }
 
@@ -161,7 +165,7 @@ fn runs_are_started_stopped_and_resumed_from_pages() {
     assert_eq!(second.status, 400, "{}", second.body);
     assert!(second.body.contains("are in progress"), "{}", second.body);
     a_run_begins(&workspace, &live);
-    no_other_address_acts(&server, &live.replace(id, "paged/20990101T000000Z-ffff"));
+    no_other_address_acts(&server, &live.replace(id(&live), "paged/20990101T000000Z-ffff"));
     // The experiment's text is in no file that others could read.
     let left = fs::read_dir(workspace.path("scratch")).expect("a directory").count();
     assert_eq!(left, 0);
