@@ -1,5 +1,7 @@
 //! What stores lost in simulated crashes, in every format.
 
+use std::collections::BTreeSet;
+
 use analysis::{CutSummary, Lost, cut_summary};
 use model::{
     AfterCut, CutCampaign, CutFault, CutFileSystem, CutKind, CutLevel, CutRecord, Forgotten,
@@ -10,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::comparison::Section;
 use crate::document::{Document, Part, Rows, Table};
-use crate::figure::{figure, limits, percent};
+use crate::figure::{count, figure, limits, percent};
 use crate::format::{Format, Style};
 use crate::input::Compared;
 use crate::report::Report;
@@ -47,9 +49,13 @@ impl Report for CutReport<'_> {
         }
         document.add([Part::Table(table.broken(3))]);
         let broken = self.campaigns.iter().filter(|it| it.breaks_claim());
-        document.add(broken.map(|it| Part::Strong(broken_claim(&cut_summary(it)))));
+        let mut broken: Vec<_> = broken.map(broken_claim).collect();
+        // The levels of a variant follow one another at a distance.
+        let mut stated = BTreeSet::new();
+        broken.retain(|claim| stated.insert(claim.clone()));
+        document.add(broken.into_iter().map(Part::Strong));
         for campaign in self.campaigns {
-            document.add(self.first_loss(campaign));
+            document.add(self.smallest_loss(campaign));
         }
         document.add(calibration(self.campaigns));
         document
@@ -68,7 +74,7 @@ impl Report for CutReport<'_> {
 
 impl CutReport<'_> {
     /// Returns the smallest loss of a campaign with its cause and the command that repeats it.
-    fn first_loss(&self, campaign: &CutCampaign) -> Vec<Part> {
+    fn smallest_loss(&self, campaign: &CutCampaign) -> Vec<Part> {
         let losing = campaign.cuts.iter().filter(|cut| cut.has_lost());
         let Some(cut) = losing.min_by_key(|cut| cut.acknowledged) else { return Vec::new() };
         let title =
@@ -92,16 +98,21 @@ impl CutReport<'_> {
 
 /// Returns the result of a campaign in a sentence: `power cuts: 0 of 100 lost a write (< 3 %)`.
 pub(crate) fn sentence(summary: &CutSummary) -> String {
-    let CutSummary { cuts, losing, refused, gaps, .. } = summary;
+    let CutSummary { cuts, lacking, refused, gaps, .. } = summary;
+    // The cuts after which the store did not open follow.
+    let losing = if summary.lost == Lost::Damage { &summary.losing } else { lacking };
     let what = match &summary.lost {
         Lost::Nothing { below } => format!("lost a write (< {})", percent(*below)),
         Lost::Everything if summary.kind.file_system == Some(CutFileSystem::Ext4Nobarrier) => {
             "lost everything: the file system flushes no disk".to_owned()
         }
+        Lost::Everything if summary.kind.level == CutLevel::Process => {
+            "lost everything that the process had in memory: the engine sets no limit".to_owned()
+        }
         Lost::Everything => "lost everything since the last sync: the engine sets no limit, the \
                              kernel writes back after 30 s"
             .to_owned(),
-        Lost::Damage => "left no store that can be read".to_owned(),
+        Lost::Damage => "left a damaged store".to_owned(),
         Lost::Window { longest, median, .. } => {
             let median = median.map(|it| {
                 let within = limits(span(it.low), span(it.high));
@@ -125,7 +136,6 @@ pub(crate) fn sentence(summary: &CutSummary) -> String {
 /// Returns what cuts imitate.
 fn imitated(kind: CutKind) -> String {
     let survivors = match kind.survivors {
-        _ if kind.level == CutLevel::Process => "",
         Survivors::Nothing => "",
         Survivors::Half => ", half of the unsynced pages survive",
         Survivors::Everything => ", all unsynced pages survive",
@@ -139,27 +149,29 @@ fn imitated(kind: CutKind) -> String {
 }
 
 /// Returns that a class was claimed and not had.
-fn broken_claim(summary: &CutSummary) -> String {
-    let CutSummary { variant, claimed, .. } = summary;
+fn broken_claim(campaign: &CutCampaign) -> String {
+    let CutCampaign { variant, claimed, .. } = campaign;
     let guarantee = claimed.guarantee();
     format!("{variant} claims the class {claimed} ({guarantee}) and does not have it")
 }
 
 fn lost_in(cut: &CutRecord) -> String {
-    let syncs = cut.syncs.map(|syncs| format!(", with {syncs} syncs of files or directories"));
-    let after = format!(
-        "after {} with {} acknowledged writes{}",
-        cut.load,
-        cut.acknowledged,
-        syncs.unwrap_or_default()
-    );
+    let syncs = cut.syncs.map(|it| format!(" and {}", counted(it, "sync", "syncs")));
+    let acknowledged = counted(cut.acknowledged, "acknowledged write", "acknowledged writes");
+    let after = format!("after {} with {acknowledged}{}", cut.load, syncs.unwrap_or_default());
     match &cut.after {
         AfterCut::Refused { reason } => format!("the store did not open {after}: {reason}"),
         AfterCut::Opened { losses, .. } => {
             let window = losses.window.map(|window| format!(", the oldest {window} old"));
-            format!("{} writes were lost{} {after}", losses.lost, window.unwrap_or_default())
+            let lost = counted(losses.lost, "write was", "writes were");
+            format!("{lost} lost{} {after}", window.unwrap_or_default())
         }
     }
+}
+
+/// Returns a count with its noun: `1,200 writes`.
+fn counted(number: u64, one: &str, more: &str) -> String {
+    format!("{} {}", count(number), if number == 1 { one } else { more })
 }
 
 fn example(cut: &CutRecord) -> Option<String> {
