@@ -250,3 +250,91 @@ fn fields(campaign: &CutCampaign) -> Value {
         "breaks_claim": summary.breaks_claim,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use model::{Durability, Losses, Nanos};
+
+    use super::*;
+
+    fn opened(losses: Losses) -> AfterCut {
+        AfterCut::Opened { recovery: Nanos(1), losses }
+    }
+
+    fn lost(count: u64, is_everything: bool) -> AfterCut {
+        let window = Some(Nanos::from_millis(count));
+        opened(Losses { lost: count, window, is_everything, ..Losses::default() })
+    }
+
+    fn refused() -> AfterCut {
+        AfterCut::Refused { reason: "a checksum is wrong".to_owned() }
+    }
+
+    fn campaign(level: CutLevel, after: &[AfterCut]) -> CutCampaign {
+        let cut = |(number, after): (u32, &AfterCut)| CutRecord {
+            number,
+            load: Nanos::from_millis(300),
+            acknowledged: 1_234,
+            syncs: Some(1),
+            after: after.clone(),
+            is_after_recovery: false,
+            forgotten: Vec::new(),
+        };
+        CutCampaign {
+            variant: "a".to_owned(),
+            engine: "a 1".to_owned(),
+            claimed: Durability::Sync,
+            kind: CutKind {
+                level,
+                survivors: Survivors::Nothing,
+                is_strict: false,
+                fault: None,
+                file_system: None,
+            },
+            clients: 1,
+            seed: 1,
+            cuts: (0..).zip(after).map(cut).collect(),
+            calibrators: Vec::new(),
+        }
+    }
+
+    /// Goal: each number of the sentence counts what follows it, and no other cuts.
+    #[test]
+    fn sentence_counts_lost_writes_damage_and_refusals_apart() {
+        let torn = opened(Losses { torn: 2, ..Losses::default() });
+        for (level, after, expected) in [
+            (
+                CutLevel::File,
+                vec![lost(20, false), refused(), refused(), torn.clone()],
+                "power cuts: 1 of 4 lost up to 20.0 ms of writes; 2 did not open; 1 had damaged \
+                 values",
+            ),
+            (
+                CutLevel::File,
+                vec![torn, refused(), opened(Losses::default())],
+                "power cuts: 2 of 3 left a damaged store; 1 did not open; 1 had damaged values",
+            ),
+            (
+                CutLevel::Process,
+                vec![lost(300, true), lost(200, true)],
+                "process kills: 2 of 2 lost everything that the process had in memory: the engine \
+                 sets no limit",
+            ),
+        ] {
+            assert_eq!(sentence(&cut_summary(&campaign(level, &after))), expected);
+        }
+    }
+
+    #[test]
+    fn one_loss_is_singular_and_a_claim_is_broken_once() {
+        let lost = [lost(1, false)];
+        let campaigns = [CutLevel::Process, CutLevel::File].map(|level| campaign(level, &lost));
+        let repeats = |_: &CutCampaign| ShellCommand::of("assay durability");
+        let report = CutReport { campaigns: &campaigns, repeats: &repeats };
+        let text = report.render(Format::Text, Style::default());
+        let sentence = "1 write was lost, the oldest 1.00 ms old after 300 ms with 1,234 \
+                        acknowledged writes and 1 sync";
+        assert!(text.contains(sentence), "{text}");
+        assert_eq!(text.matches("does not have it").count(), 1, "{text}");
+    }
+}

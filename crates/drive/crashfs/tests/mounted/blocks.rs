@@ -36,7 +36,6 @@ impl Device {
         }
         let options = BlockOptions {
             kind,
-            mkfs: Vec::new(),
             mount: option.map(str::to_owned).into_iter().collect(),
             size_bytes: if kind == FsKind::Xfs { 320 << 20 } else { 64 << 20 },
             limit_bytes: 512 << 20,
