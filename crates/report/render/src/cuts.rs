@@ -18,9 +18,10 @@ use crate::input::Compared;
 use crate::report::Report;
 
 /// Columns of the CSV format.
-const CSV: &str = "variant,engine,claimed,level,survivors,cuts,losing,refused,gaps,torn,\
-                   resurrected,never_written,longest_window_ns,median_window_ns,\
-                   median_window_low_ns,median_window_high_ns,recovery_ns,breaks_claim";
+const CSV: &str = "variant,engine,claimed,level,file_system,survivors,strict,fault,clients,seed,\
+                   cuts,losing,refused,lacking,gaps,torn,resurrected,never_written,\
+                   longest_window_ns,median_window_ns,median_window_low_ns,median_window_high_ns,\
+                   recovery_ns,breaks_claim";
 
 /// States when a loss happened that the first recovery did not show.
 const AGAIN: &str = "the first recovery found every write; the power failed again right after it";
@@ -234,10 +235,16 @@ fn fields(campaign: &CutCampaign) -> Value {
         "engine": campaign.engine,
         "claimed": campaign.claimed,
         "level": campaign.kind.level,
+        "file_system": campaign.kind.file_system,
         "survivors": campaign.kind.survivors,
+        "strict": campaign.kind.is_strict,
+        "fault": campaign.kind.fault,
+        "clients": campaign.clients,
+        "seed": campaign.seed,
         "cuts": summary.cuts,
         "losing": summary.losing,
         "refused": summary.refused,
+        "lacking": summary.lacking,
         "gaps": summary.gaps,
         "torn": summary.torn,
         "resurrected": summary.resurrected,
@@ -326,11 +333,14 @@ mod tests {
     }
 
     #[test]
-    fn one_loss_is_singular_and_a_claim_is_broken_once() {
+    fn one_loss_is_singular_and_a_broken_claim_is_stated_once() {
         let lost = [lost(1, false)];
         let campaigns = [CutLevel::Process, CutLevel::File].map(|level| campaign(level, &lost));
         let repeats = |_: &CutCampaign| ShellCommand::of("assay durability");
         let report = CutReport { campaigns: &campaigns, repeats: &repeats };
+        let csv = report.render(Format::Csv, Style::default());
+        let row = "a,a 1,sync,process,,nothing,false,,1,1,1,1,0,1,";
+        assert!(csv.lines().nth(1).is_some_and(|line| line.starts_with(row)), "{csv}");
         let text = report.render(Format::Text, Style::default());
         let sentence = "1 write was lost, the oldest 1.00 ms old after 300 ms with 1,234 \
                         acknowledged writes and 1 sync";
