@@ -82,7 +82,7 @@ def lost(summary):
         if median := what.get("median"):
             text += f", in the median {seconds(median['value'])} [{seconds(median['low'])}, {seconds(median['high'])}]"
     else:
-        text = "no store that can be read"
+        text = "a damaged store"
     return "; ".join([text, *more])
 
 

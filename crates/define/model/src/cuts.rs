@@ -86,7 +86,7 @@ names!(CutFault, "a fault before a cut": Fsync "fsync");
 pub struct CutKind {
     /// Where it is simulated.
     pub level: CutLevel,
-    /// What survives of unsynced changes; of no effect at the level of processes.
+    /// What survives of unsynced changes; nothing at the level of processes.
     pub survivors: Survivors,
     /// Whether a new file's name is lost until its directory is synced.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -122,6 +122,11 @@ pub struct CutPlan {
 }
 
 impl CutPlan {
+    /// Most cuts of a variant at a level. Our choice: days.
+    pub const CUTS_MAX: u32 = 100_000;
+    /// Most clients. Our choice: each is a thread of the store.
+    pub const CLIENTS_MAX: u32 = 64;
+
     /// Returns the key of a choice that none of the levels uses, with a level that does.
     pub fn unused(&self) -> Option<(&'static str, CutLevel)> {
         let has = |level| self.levels.contains(&level);
@@ -143,7 +148,10 @@ impl CutPlan {
     pub fn kind(&self, level: CutLevel) -> CutKind {
         CutKind {
             level,
-            survivors: self.survivors,
+            survivors: match level {
+                CutLevel::Process => Survivors::Nothing,
+                CutLevel::File | CutLevel::Block => self.survivors,
+            },
             is_strict: self.is_strict && level == CutLevel::File,
             fault: self.fault.filter(|_| level == CutLevel::File),
             file_system: (level == CutLevel::Block).then_some(self.file_system),

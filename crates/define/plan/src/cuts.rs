@@ -10,8 +10,6 @@ use crate::spec::File;
 
 /// Default number of cuts. Our choice: without a loss they bound it below 3 %.
 const CUTS_DEFAULT: u32 = 100;
-/// Most cuts: a day of the slowest server.
-const CUTS_MAX: u32 = 100_000;
 
 /// Returns the cuts that the file wants, if any.
 ///
@@ -40,9 +38,14 @@ pub(crate) fn cuts(file: &File, experiment: &Experiment) -> Result<Option<CutPla
         );
     }
     let cuts = table.value(CUTS).unwrap_or(CUTS_DEFAULT);
-    if cuts > CUTS_MAX {
-        let why = format!("{cuts} cuts are more than {CUTS_MAX}");
-        return refuse(table.place_of(CUTS), why, "100 cuts without a loss bound it below 3 %");
+    let clients = table.value(CUT_CLIENTS).unwrap_or(1);
+    for (key, value, most) in
+        [(&CUTS, cuts, CutPlan::CUTS_MAX), (&CUT_CLIENTS, clients, CutPlan::CLIENTS_MAX)]
+    {
+        if value > most {
+            let why = format!("{value} {} are too many for simulated crashes", key.key);
+            return refuse(table.place_of(key), why, format!("give at most {most}"));
+        }
     }
     let plan = CutPlan {
         cuts,
@@ -51,7 +54,7 @@ pub(crate) fn cuts(file: &File, experiment: &Experiment) -> Result<Option<CutPla
         is_strict: table.value(STRICT) == Some(true),
         fault: table.value(FAULT),
         file_system: table.value(FILE_SYSTEM).unwrap_or_default(),
-        clients: table.value(CUT_CLIENTS).unwrap_or(1),
+        clients,
     };
     match plan.unused() {
         Some((key, level)) => refuse(

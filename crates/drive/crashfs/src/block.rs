@@ -49,8 +49,6 @@ pub enum FsKind {
 pub struct BlockOptions {
     /// Kind of the file system.
     pub kind: FsKind,
-    /// Further arguments of `mkfs`.
-    pub mkfs: Vec<String>,
     /// Options of `mount`, such as `nobarrier`.
     pub mount: Vec<String>,
     /// Size of the image in bytes.
@@ -132,9 +130,8 @@ impl BlockDisk {
         let ino = file.metadata().map_err(refused)?.ino();
         // `-F` of mke2fs is `-f` of the others: the device is a file.
         let force = if options.kind == FsKind::Ext4 { "-F" } else { "-f" };
-        let quiet = ["-q".to_owned(), force.to_owned()];
-        let args = quiet.iter().chain(&options.mkfs).map(OsStr::new).chain([image.as_os_str()]);
-        run(options.kind.mkfs().0, args)?;
+        let args = [OsStr::new("-q"), OsStr::new(force), image.as_os_str()];
+        run(options.kind.mkfs().0, args.into_iter())?;
         disk.sync_all();
         Ok(Self { options, disk, mounted, ino })
     }

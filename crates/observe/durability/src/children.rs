@@ -17,9 +17,11 @@ use serde::Serialize;
 use crate::message::{Order, StoreMessage};
 
 /// Longest time for a store to open or to be compared. Our choice: it only ends what would hang.
-const WITHIN: Duration = Duration::from_secs(60);
+const WITHIN: Duration = Duration::from_secs(300);
 /// Polls until every thread of a process has stopped, and the pause between two.
-const STOP_POLLS: u32 = 20_000;
+///
+/// Our choice: a minute, as a thread that waits for a busy disk stops late.
+const STOP_POLLS: u32 = 120_000;
 const POLL: Duration = Duration::from_micros(500);
 
 /// The process of an order; killed when dropped.
@@ -139,13 +141,32 @@ impl Drop for StoreProcess {
     }
 }
 
-/// Returns whether every thread has stopped.
+/// Returns whether every thread has stopped, or has ended: a store may crash at any time.
 fn has_stopped(tasks: &Path) -> io::Result<bool> {
     for task in fs::read_dir(tasks)? {
         let Ok(status) = fs::read_to_string(task?.path().join("status")) else { continue };
-        if !status.contains("\nState:\tT") {
+        if !["\nState:\tT", "\nState:\tZ"].iter().any(|still| status.contains(still)) {
             return Ok(false);
         }
     }
     Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_have_stopped_once_each_is_stopped_or_has_ended() {
+        let dir = tempfile::tempdir().unwrap();
+        let add = |task: &str, state: &str| {
+            fs::create_dir_all(dir.path().join(task)).unwrap();
+            let status = format!("Name:\tstore\nState:\t{state}\nTgid:\t7\n");
+            fs::write(dir.path().join(task).join("status"), status).unwrap();
+            has_stopped(dir.path()).unwrap()
+        };
+        assert!(add("7", "Z (zombie)"));
+        assert!(add("8", "T (stopped)"));
+        assert!(!add("9", "D (disk sleep)"));
+    }
 }

@@ -28,7 +28,7 @@ pub(crate) struct Acknowledged<'a> {
 enum State {
     /// It is the state after so many of the client's changes, in one of these ranges.
     After(Vec<RangeInclusive<u64>>),
-    Torn(u64),
+    Torn,
     NeverWritten,
 }
 
@@ -44,14 +44,18 @@ impl Acknowledged<'_> {
         let mut prefix = PrefixCount::new(acknowledged + 1);
         let mut oldest = None;
         for (slot, of_row) in &changes {
-            let ranges = match self.state(of_row, *slot, rows.get(slot)) {
+            let ranges = match self.state(of_row, rows.get(slot)) {
                 State::After(ranges) => ranges,
-                State::Torn(n) => {
-                    self.note_torn(&mut losses, n);
+                State::Torn => {
+                    losses.torn += 1;
+                    let example = || format!("the value of row {slot} is damaged");
+                    losses.example.get_or_insert_with(example);
                     continue;
                 }
                 State::NeverWritten => {
                     losses.never_written += 1;
+                    let example = || format!("row {slot} has a value that no client wrote to it");
+                    losses.example.get_or_insert_with(example);
                     continue;
                 }
             };
@@ -79,7 +83,7 @@ impl Acknowledged<'_> {
     }
 
     /// Returns the state of a row, of which these are the changes in order.
-    fn state(&self, changes: &[u64], slot: u64, value: Option<&Vec<u8>>) -> State {
+    fn state(&self, changes: &[u64], value: Option<&Vec<u8>>) -> State {
         let next = |n: u64| {
             let later = changes.iter().find(|later| **later > n);
             later.copied().unwrap_or(self.times.len() as u64 + 1)
@@ -98,7 +102,7 @@ impl Acknowledged<'_> {
             return State::After(vec![n + 1..=next(n)]);
         }
         if is_of_row || self.shares_bytes(changes, value) {
-            return State::Torn(slot);
+            return State::Torn;
         }
         State::NeverWritten
     }
@@ -111,11 +115,6 @@ impl Acknowledged<'_> {
             let tail = written.len() - written.len() / 4;
             value.get(tail..) == written.get(tail..)
         })
-    }
-
-    fn note_torn(&self, losses: &mut Losses, slot: u64) {
-        losses.torn += 1;
-        losses.example.get_or_insert_with(|| format!("the value of row {slot} is damaged"));
     }
 }
 

@@ -164,7 +164,6 @@ fn block_options(file_system: CutFileSystem) -> BlockOptions {
     let nobarrier = (file_system == CutFileSystem::Ext4Nobarrier).then(|| "nobarrier".to_owned());
     BlockOptions {
         kind: fs_kind(file_system),
-        mkfs: Vec::new(),
         mount: nobarrier.into_iter().collect(),
         size_bytes: IMAGE_BYTES,
         limit_bytes: BYTES_MAX,

@@ -1,6 +1,6 @@
 //! What simulated crashes show of a store, with intervals.
 
-use model::{AfterCut, CutCampaign, CutKind, CutLevel, CutRecord, Durability, Nanos, float};
+use model::{AfterCut, CutCampaign, CutKind, CutRecord, Durability, Nanos, float};
 use serde::Serialize;
 use stats::rank;
 use stats::sample::{Estimate, median};
@@ -26,7 +26,8 @@ pub enum Lost {
         /// Most acknowledged changes of one cut.
         most: u64,
     },
-    /// Everything since the last sync: the engine limits the loss by no time.
+    /// Everything since the last sync, in a kill everything that the process had in memory: the
+    /// engine limits the loss by no time.
     Everything,
     /// The store did not open, or only damage was found.
     Damage,
@@ -49,6 +50,8 @@ pub struct CutSummary {
     pub losing: usize,
     /// Cuts after which the store did not open.
     pub refused: usize,
+    /// Cuts after which the store opened without some acknowledged changes.
+    pub lacking: usize,
     /// Cuts after which a change was missing although a later one of its client was there.
     pub gaps: usize,
     /// Cuts with damaged values.
@@ -90,6 +93,7 @@ pub fn cut_summary(campaign: &CutCampaign) -> CutSummary {
         cuts: campaign.cuts.len(),
         losing: campaign.losing(),
         refused: campaign.cuts.len() - recoveries.len(),
+        lacking: count(&|it| it.lost > 0),
         gaps: count(&|it| it.gaps > 0),
         torn: count(&|it| it.torn > 0),
         resurrected: count(&|it| it.resurrected > 0),
@@ -104,8 +108,7 @@ fn lost(campaign: &CutCampaign) -> Lost {
     if campaign.losing() == 0 {
         return Lost::Nothing { below: bound_without_loss(campaign.cuts.len()) };
     }
-    // A kill of the process takes what the engine had buffered, whatever the time of the run.
-    if campaign.is_unbounded() && campaign.kind.level != CutLevel::Process {
+    if campaign.is_unbounded() {
         return Lost::Everything;
     }
     let losses = || campaign.cuts.iter().filter_map(CutRecord::losses);
@@ -118,7 +121,7 @@ fn lost(campaign: &CutCampaign) -> Lost {
 
 #[cfg(test)]
 mod tests {
-    use model::{Losses, Survivors};
+    use model::{CutLevel, Losses, Survivors};
 
     use super::*;
 
@@ -172,12 +175,17 @@ mod tests {
         let summary = cut_summary(&campaign(&[10, 20, 30, 40, 50, 60, 0], false));
         let Lost::Window { longest, median, most } = summary.lost else { panic!("{summary:?}") };
         assert_eq!((longest, most, summary.losing), (Nanos::from_millis(60), 60, 6));
+        assert_eq!(summary.lacking, 6);
         assert_eq!(median.map(|it| it.value), Some(35e6));
         assert!(summary.breaks_claim);
     }
 
     #[test]
     fn a_store_that_loses_everything_has_no_window_of_the_run_s_length() {
-        assert_eq!(cut_summary(&campaign(&[500, 300, 400], true)).lost, Lost::Everything);
+        for level in [CutLevel::File, CutLevel::Process] {
+            let mut whole = campaign(&[500, 300, 400], true);
+            whole.kind.level = level;
+            assert_eq!(cut_summary(&whole).lost, Lost::Everything);
+        }
     }
 }

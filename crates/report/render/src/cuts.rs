@@ -1,5 +1,7 @@
 //! What stores lost in simulated crashes, in every format.
 
+use std::collections::BTreeSet;
+
 use analysis::{CutSummary, Lost, cut_summary};
 use model::{
     AfterCut, CutCampaign, CutFault, CutFileSystem, CutKind, CutLevel, CutRecord, Forgotten,
@@ -10,15 +12,16 @@ use serde_json::{Value, json};
 
 use crate::comparison::Section;
 use crate::document::{Document, Part, Rows, Table};
-use crate::figure::{figure, limits, percent};
+use crate::figure::{count, figure, limits, percent};
 use crate::format::{Format, Style};
 use crate::input::Compared;
 use crate::report::Report;
 
 /// Columns of the CSV format.
-const CSV: &str = "variant,engine,claimed,level,survivors,cuts,losing,refused,gaps,torn,\
-                   resurrected,never_written,longest_window_ns,median_window_ns,\
-                   median_window_low_ns,median_window_high_ns,recovery_ns,breaks_claim";
+const CSV: &str = "variant,engine,claimed,level,file_system,survivors,strict,fault,clients,seed,\
+                   cuts,losing,refused,lacking,gaps,torn,resurrected,never_written,\
+                   longest_window_ns,median_window_ns,median_window_low_ns,median_window_high_ns,\
+                   recovery_ns,breaks_claim";
 
 /// States when a loss happened that the first recovery did not show.
 const AGAIN: &str = "the first recovery found every write; the power failed again right after it";
@@ -47,9 +50,13 @@ impl Report for CutReport<'_> {
         }
         document.add([Part::Table(table.broken(3))]);
         let broken = self.campaigns.iter().filter(|it| it.breaks_claim());
-        document.add(broken.map(|it| Part::Strong(broken_claim(&cut_summary(it)))));
+        let mut broken: Vec<_> = broken.map(broken_claim).collect();
+        // The levels of a variant follow one another at a distance.
+        let mut stated = BTreeSet::new();
+        broken.retain(|claim| stated.insert(claim.clone()));
+        document.add(broken.into_iter().map(Part::Strong));
         for campaign in self.campaigns {
-            document.add(self.first_loss(campaign));
+            document.add(self.smallest_loss(campaign));
         }
         document.add(calibration(self.campaigns));
         document
@@ -68,7 +75,7 @@ impl Report for CutReport<'_> {
 
 impl CutReport<'_> {
     /// Returns the smallest loss of a campaign with its cause and the command that repeats it.
-    fn first_loss(&self, campaign: &CutCampaign) -> Vec<Part> {
+    fn smallest_loss(&self, campaign: &CutCampaign) -> Vec<Part> {
         let losing = campaign.cuts.iter().filter(|cut| cut.has_lost());
         let Some(cut) = losing.min_by_key(|cut| cut.acknowledged) else { return Vec::new() };
         let title =
@@ -92,16 +99,21 @@ impl CutReport<'_> {
 
 /// Returns the result of a campaign in a sentence: `power cuts: 0 of 100 lost a write (< 3 %)`.
 pub(crate) fn sentence(summary: &CutSummary) -> String {
-    let CutSummary { cuts, losing, refused, gaps, .. } = summary;
+    let CutSummary { cuts, lacking, refused, gaps, .. } = summary;
+    // The cuts after which the store did not open follow.
+    let losing = if summary.lost == Lost::Damage { &summary.losing } else { lacking };
     let what = match &summary.lost {
         Lost::Nothing { below } => format!("lost a write (< {})", percent(*below)),
         Lost::Everything if summary.kind.file_system == Some(CutFileSystem::Ext4Nobarrier) => {
             "lost everything: the file system flushes no disk".to_owned()
         }
+        Lost::Everything if summary.kind.level == CutLevel::Process => {
+            "lost everything that the process had in memory: the engine sets no limit".to_owned()
+        }
         Lost::Everything => "lost everything since the last sync: the engine sets no limit, the \
                              kernel writes back after 30 s"
             .to_owned(),
-        Lost::Damage => "left no store that can be read".to_owned(),
+        Lost::Damage => "left a damaged store".to_owned(),
         Lost::Window { longest, median, .. } => {
             let median = median.map(|it| {
                 let within = limits(span(it.low), span(it.high));
@@ -125,7 +137,6 @@ pub(crate) fn sentence(summary: &CutSummary) -> String {
 /// Returns what cuts imitate.
 fn imitated(kind: CutKind) -> String {
     let survivors = match kind.survivors {
-        _ if kind.level == CutLevel::Process => "",
         Survivors::Nothing => "",
         Survivors::Half => ", half of the unsynced pages survive",
         Survivors::Everything => ", all unsynced pages survive",
@@ -139,27 +150,29 @@ fn imitated(kind: CutKind) -> String {
 }
 
 /// Returns that a class was claimed and not had.
-fn broken_claim(summary: &CutSummary) -> String {
-    let CutSummary { variant, claimed, .. } = summary;
+fn broken_claim(campaign: &CutCampaign) -> String {
+    let CutCampaign { variant, claimed, .. } = campaign;
     let guarantee = claimed.guarantee();
     format!("{variant} claims the class {claimed} ({guarantee}) and does not have it")
 }
 
 fn lost_in(cut: &CutRecord) -> String {
-    let syncs = cut.syncs.map(|syncs| format!(", with {syncs} syncs of files or directories"));
-    let after = format!(
-        "after {} with {} acknowledged writes{}",
-        cut.load,
-        cut.acknowledged,
-        syncs.unwrap_or_default()
-    );
+    let syncs = cut.syncs.map(|it| format!(" and {}", counted(it, "sync", "syncs")));
+    let acknowledged = counted(cut.acknowledged, "acknowledged write", "acknowledged writes");
+    let after = format!("after {} with {acknowledged}{}", cut.load, syncs.unwrap_or_default());
     match &cut.after {
         AfterCut::Refused { reason } => format!("the store did not open {after}: {reason}"),
         AfterCut::Opened { losses, .. } => {
             let window = losses.window.map(|window| format!(", the oldest {window} old"));
-            format!("{} writes were lost{} {after}", losses.lost, window.unwrap_or_default())
+            let lost = counted(losses.lost, "write was", "writes were");
+            format!("{lost} lost{} {after}", window.unwrap_or_default())
         }
     }
+}
+
+/// Returns a count with its noun: `1,200 writes`.
+fn counted(number: u64, one: &str, more: &str) -> String {
+    format!("{} {}", count(number), if number == 1 { one } else { more })
 }
 
 fn example(cut: &CutRecord) -> Option<String> {
@@ -222,10 +235,16 @@ fn fields(campaign: &CutCampaign) -> Value {
         "engine": campaign.engine,
         "claimed": campaign.claimed,
         "level": campaign.kind.level,
+        "file_system": campaign.kind.file_system,
         "survivors": campaign.kind.survivors,
+        "strict": campaign.kind.is_strict,
+        "fault": campaign.kind.fault,
+        "clients": campaign.clients,
+        "seed": campaign.seed,
         "cuts": summary.cuts,
         "losing": summary.losing,
         "refused": summary.refused,
+        "lacking": summary.lacking,
         "gaps": summary.gaps,
         "torn": summary.torn,
         "resurrected": summary.resurrected,
@@ -237,4 +256,95 @@ fn fields(campaign: &CutCampaign) -> Value {
         "recovery_ns": summary.recovery,
         "breaks_claim": summary.breaks_claim,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Durability, Losses, Nanos};
+
+    use super::*;
+
+    fn opened(losses: Losses) -> AfterCut {
+        AfterCut::Opened { recovery: Nanos(1), losses }
+    }
+
+    fn lost(count: u64, is_everything: bool) -> AfterCut {
+        let window = Some(Nanos::from_millis(count));
+        opened(Losses { lost: count, window, is_everything, ..Losses::default() })
+    }
+
+    fn refused() -> AfterCut {
+        AfterCut::Refused { reason: "a checksum is wrong".to_owned() }
+    }
+
+    fn campaign(level: CutLevel, after: &[AfterCut]) -> CutCampaign {
+        let cut = |(number, after): (u32, &AfterCut)| CutRecord {
+            number,
+            load: Nanos::from_millis(300),
+            acknowledged: 1_234,
+            syncs: Some(1),
+            after: after.clone(),
+            is_after_recovery: false,
+            forgotten: Vec::new(),
+        };
+        CutCampaign {
+            variant: "a".to_owned(),
+            engine: "a 1".to_owned(),
+            claimed: Durability::Sync,
+            kind: CutKind {
+                level,
+                survivors: Survivors::Nothing,
+                is_strict: false,
+                fault: None,
+                file_system: None,
+            },
+            clients: 1,
+            seed: 1,
+            cuts: (0..).zip(after).map(cut).collect(),
+            calibrators: Vec::new(),
+        }
+    }
+
+    /// Goal: each number of the sentence counts what follows it, and no other cuts.
+    #[test]
+    fn sentence_counts_lost_writes_damage_and_refusals_apart() {
+        let torn = opened(Losses { torn: 2, ..Losses::default() });
+        for (level, after, expected) in [
+            (
+                CutLevel::File,
+                vec![lost(20, false), refused(), refused(), torn.clone()],
+                "power cuts: 1 of 4 lost up to 20.0 ms of writes; 2 did not open; 1 had damaged \
+                 values",
+            ),
+            (
+                CutLevel::File,
+                vec![torn, refused(), opened(Losses::default())],
+                "power cuts: 2 of 3 left a damaged store; 1 did not open; 1 had damaged values",
+            ),
+            (
+                CutLevel::Process,
+                vec![lost(300, true), lost(200, true)],
+                "process kills: 2 of 2 lost everything that the process had in memory: the engine \
+                 sets no limit",
+            ),
+        ] {
+            assert_eq!(sentence(&cut_summary(&campaign(level, &after))), expected);
+        }
+    }
+
+    #[test]
+    fn one_loss_is_singular_and_a_broken_claim_is_stated_once() {
+        let lost = [lost(1, false)];
+        let campaigns = [CutLevel::Process, CutLevel::File].map(|level| campaign(level, &lost));
+        let repeats = |_: &CutCampaign| ShellCommand::of("assay durability");
+        let report = CutReport { campaigns: &campaigns, repeats: &repeats };
+        let csv = report.render(Format::Csv, Style::default());
+        let row = "a,a 1,sync,process,,nothing,false,,1,1,1,1,0,1,";
+        assert!(csv.lines().nth(1).is_some_and(|line| line.starts_with(row)), "{csv}");
+        let text = report.render(Format::Text, Style::default());
+        let sentence = "1 write was lost, the oldest 1.00 ms old after 300 ms with 1,234 \
+                        acknowledged writes and 1 sync";
+        assert!(text.contains(sentence), "{text}");
+        assert_eq!(text.matches("does not have it").count(), 1, "{text}");
+    }
 }

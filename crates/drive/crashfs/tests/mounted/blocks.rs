@@ -36,7 +36,6 @@ impl Device {
         }
         let options = BlockOptions {
             kind,
-            mkfs: Vec::new(),
             mount: option.map(str::to_owned).into_iter().collect(),
             size_bytes: if kind == FsKind::Xfs { 320 << 20 } else { 64 << 20 },
             limit_bytes: 512 << 20,
@@ -120,15 +119,18 @@ fn discards_are_part_of_a_state() {
         let at = device.dir.join("fs");
         fs::write(at.join("old"), vec![7; 4 << 20]).unwrap();
         device.load();
-        fs::remove_file(at.join("old")).unwrap();
-        File::open(&at).unwrap().sync_all().unwrap();
-        rustix::fs::syncfs(File::open(&at).unwrap()).unwrap();
-        let position = device.block.sequence();
-        assert_eq!(device.lost(position, Survival::Nothing, WRITES), 0);
         let blocks = |file: &str| {
             use std::os::unix::fs::MetadataExt;
             fs::metadata(device.dir.join("images").join(file)).unwrap().blocks()
         };
+        let before = blocks("disk.img");
+        fs::remove_file(at.join("old")).unwrap();
+        File::open(&at).unwrap().sync_all().unwrap();
+        // After the commit, a thread of the kernel discards in its own time.
+        assert!(wait_until(|| blocks("disk.img") + 8192 <= before), "nothing is discarded");
+        rustix::fs::syncfs(File::open(&at).unwrap()).unwrap();
+        let position = device.block.sequence();
+        assert_eq!(device.lost(position, Survival::Nothing, WRITES), 0);
         let state = device.block.restore(position, Survival::Nothing, &dir.join("state")).unwrap();
         let images = fs::read_dir(device.dir.join("images")).unwrap();
         let names = images.map(|entry| entry.unwrap().file_name().into_string().unwrap());
@@ -159,6 +161,17 @@ fn a_mounted_child_waits_for_a_kill() {
     std::thread::sleep(Duration::from_secs(300));
 }
 
+/// Waits at most a minute until `holds`; returns whether it did.
+#[expect(clippy::disallowed_methods, reason = "the kernel works on devices in its own time")]
+fn wait_until(holds: impl Fn() -> bool) -> bool {
+    (0..6_000).any(|_| {
+        holds() || {
+            std::thread::sleep(Duration::from_millis(10));
+            false
+        }
+    })
+}
+
 /// Returns the images of all loop devices of the host.
 fn loop_images() -> String {
     let devices = fs::read_dir("/sys/block").into_iter().flatten().flatten();
@@ -170,7 +183,6 @@ fn loop_images() -> String {
 
 /// Kills the namespace of a test with mounts and loop devices, which then are gone.
 #[test]
-#[expect(clippy::disallowed_methods, reason = "the kernel detaches loop devices in its own time")]
 fn a_kill_leaves_no_loop_device_and_no_process() {
     if std::env::var_os(DIR).is_some() {
         return;
@@ -203,13 +215,7 @@ fn a_kill_leaves_no_loop_device_and_no_process() {
     // Every process of the namespace held the pipe.
     assert_eq!(end.count(), 0);
     let is_free = || !loop_images().contains(&name) && !loop_images().contains("disk.img");
-    let tries = (0..600).find(|_| {
-        is_free() || {
-            std::thread::sleep(Duration::from_millis(100));
-            false
-        }
-    });
-    assert!(tries.is_some(), "{}", loop_images());
+    assert!(wait_until(is_free), "{}", loop_images());
     let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap();
     assert!(!mounts.contains(&name));
 }

@@ -66,12 +66,19 @@ impl ServerEvents {
 
     /// Returns how long to wait for a message of the worker.
     pub(super) fn wait(&self, now: Nanos) -> Duration {
-        let due = self.pending.front().map(|event| self.since.after(event.at).since(now));
+        let due = self.pending.front().map(|event| self.due(event).since(now));
         match (self.may_end_server(), due) {
             (true, _) => POLL,
             (false, Some(due)) => WATCH_EVERY.min(Duration::from_nanos(due.0)),
             (false, None) => WATCH_EVERY,
         }
+    }
+
+    /// Returns when an event is due: a fault that began late lasts as long as planned.
+    fn due(&self, event: &StepEvent) -> Nanos {
+        let begun = self.done.last().filter(|_| event.kind.begun_by().is_some());
+        let late = begun.map(|begun| begun.start_ns.since(self.since.after(self.last.at)));
+        self.since.after(event.at).after(late.unwrap_or_default())
     }
 
     /// Returns whether an event has ended the server, which is not back yet.
@@ -152,7 +159,7 @@ impl ServerEvents {
         disk: Option<&Disk>,
         now: Nanos,
     ) -> Result<(), ServerError> {
-        let is_due = |event: &&StepEvent| now.since(self.since) >= event.at;
+        let is_due = |event: &&StepEvent| now >= self.due(event);
         let Some(event) = self.pending.front().filter(is_due).copied() else { return Ok(()) };
         self.pending.pop_front();
         self.last = event;
@@ -348,5 +355,20 @@ mod tests {
         assert_eq!(events.wait(at(1_600)), Duration::ZERO);
         events.enter(Stage::Starting, at(1_600));
         assert_eq!(events.wait(at(1_600)), POLL);
+    }
+
+    #[test]
+    fn a_fault_that_begins_late_lasts_as_long_as_planned() {
+        let at = Nanos::from_millis;
+        let event = |ms, kind| StepEvent { at: at(ms), kind };
+        let faults = vec![event(1_000, EventKind::Stop), event(1_600, EventKind::Continue)];
+        let stop = StopRule::Duration(Nanos::from_secs(9));
+        let step = Step { events: faults, ..Step::new("overwrite", stop) };
+        let mut events = ServerEvents::default();
+        events.begin(&step, at(500));
+        for (now, begun) in [(1_400, 0), (2_900, 1), (3_400, 1), (3_500, 2)] {
+            events.advance(None, None, at(now)).unwrap();
+            assert_eq!(events.done.len(), begun, "{now} ms");
+        }
     }
 }

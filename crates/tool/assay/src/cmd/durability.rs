@@ -34,8 +34,6 @@ const EXIT_CLAIM: u8 = 4;
 const STEP: &str = "fillrandom";
 /// Time of a cut for an estimate: an engine in the process takes a second, a server three.
 const SECONDS_PER_CUT: u64 = 2;
-/// Most cuts of an engine at a level. Our choice: days.
-const CUTS_MAX: u32 = 100_000;
 /// What the first request to stop does.
 const ENDS_CUTS: &str = "What was cut is reported, and processes that Assay started are ended; a \
                          second Ctrl-C ends Assay at once";
@@ -75,7 +73,7 @@ pub(crate) struct Args {
     levels: Vec<CutLevel>,
     /// Cuts of each engine at each level; 100 without a loss bound it below 3 %
     #[arg(long, default_value_t = 100, value_name = "N")]
-    #[arg(value_parser = clap::value_parser!(u32).range(1..=i64::from(CUTS_MAX)))]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=i64::from(CutPlan::CUTS_MAX)))]
     cuts: u32,
     /// What survives of unsynced changes: nothing, half or everything
     #[arg(long, default_value = "nothing", value_name = "WHAT")]
@@ -91,14 +89,14 @@ pub(crate) struct Args {
     file_system: CutFileSystem,
     /// Clients that write at once
     #[arg(long, default_value_t = 1, value_name = "N")]
-    #[arg(value_parser = clap::value_parser!(u32).range(1..=64))]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=i64::from(CutPlan::CLIENTS_MAX)))]
     clients: u32,
     /// Seed of loads and moments
     #[arg(long, default_value_t = 1, value_name = "N")]
     seed: u64,
     /// Make this cut alone, without calibration
     #[arg(long, value_name = "NUMBER", conflicts_with = "cuts")]
-    #[arg(value_parser = clap::value_parser!(u32).range(..i64::from(CUTS_MAX)))]
+    #[arg(value_parser = clap::value_parser!(u32).range(..i64::from(CutPlan::CUTS_MAX)))]
     cut: Option<u32>,
     /// Output format
     #[arg(long, default_value = "text", value_name = "FORMAT", value_parser = formats(ALL))]
@@ -150,24 +148,25 @@ impl Args {
 
     /// Returns the command that repeats a cut of a variant, without level, seed and number.
     fn repeats(&self, campaign: &CutCampaign, experiment: &Experiment) -> ShellCommand {
+        let kind = &campaign.kind;
         let build = experiment.variant(&campaign.variant).map(|it| it.build.to_string());
         let mut command = ShellCommand::of("assay durability")
             .option("--engine", &build.unwrap_or_default())
             .option("--durability", campaign.claimed.name());
         command = self.options.iter().fold(command, |it, option| it.option("--option", option));
-        if self.clients > 1 {
-            command = command.option("--clients", &self.clients.to_string());
+        if campaign.clients > 1 {
+            command = command.option("--clients", &campaign.clients.to_string());
         }
-        if self.survivors != Survivors::Nothing {
-            command = command.option("--survivors", self.survivors.name());
+        if kind.survivors != Survivors::Nothing {
+            command = command.option("--survivors", kind.survivors.name());
         }
-        if self.strict {
+        if kind.is_strict {
             command = command.flag("--strict");
         }
-        if let Some(fault) = self.fault {
+        if let Some(fault) = kind.fault {
             command = command.option("--fault", fault.name());
         }
-        match campaign.kind.file_system {
+        match kind.file_system {
             Some(one) => command.option("--file-system", one.name()),
             None => command,
         }

@@ -71,18 +71,14 @@ fn mounts(sandbox: &Sandbox) -> Vec<String> {
 /// Starts endless cuts; waits until the host of the cuts has started a store, which is cut.
 ///
 /// The first cut is a try of the engine, and known stores follow.
-fn start(sandbox: &Sandbox, level: &str) -> (Child, u32) {
+fn start(sandbox: &Sandbox, level: &str) -> Child {
     let command = [ENDLESS, &["--level", level]].concat();
     let child = sandbox.assay(&command).spawn().expect("it runs");
-    let mut host = None;
-    let is_cut = || {
-        host = children(child.id()).first().copied();
-        // `unshare`, the host in the namespace, its store.
-        let inner = host.and_then(|host| children(host).first().copied());
-        inner.is_some_and(|inner| !children(inner).is_empty())
-    };
+    let first_child = |pid| children(pid).first().copied();
+    // `unshare`, the host in the namespace, its store.
+    let is_cut = || first_child(child.id()).and_then(first_child).and_then(first_child).is_some();
     assert!(wait_until(LONG, is_cut), "no cut begins");
-    (child, host.expect("it was found"))
+    child
 }
 
 /// Checks that nothing is left, except what the next command removes.
@@ -104,17 +100,22 @@ fn killed_cuts_leave_nothing() {
         if !can_cut(&sandbox, level) {
             continue;
         }
-        let (child, _) = start(&sandbox, level);
+        let child = start(&sandbox, level);
         send(child.id(), Signal::KILL);
         let output = child.wait_with_output().expect("own child");
         assert_eq!(output.status.signal(), Some(Signal::KILL.as_raw()));
         assert_clean(&sandbox, &format!("{level}, kill of Assay"));
-        let (child, host) = start(&sandbox, level);
-        send(host, Signal::KILL);
+        let mut child = start(&sandbox, level);
+        // A host may end by itself before the signal, and the next one starts.
+        let has_ended = wait_until(LONG, || {
+            children(child.id()).into_iter().for_each(|host| send(host, Signal::KILL));
+            child.try_wait().expect("own child").is_some()
+        });
+        assert!(has_ended, "it goes on without a host");
         let output = child.wait_with_output().expect("own child");
         let text = joined_text(&output);
         assert_eq!(output.status.code(), Some(1), "{text}");
-        assert!(text.contains("the process that makes the cuts ended: signal: 9"), "{text}");
+        assert!(text.contains("the process that makes the cuts"), "{text}");
         assert_clean(&sandbox, &format!("{level}, kill of the host"));
     }
 }
@@ -128,7 +129,7 @@ fn interrupted_cuts_are_reported_and_leave_nothing() {
         if !can_cut(&sandbox, level) {
             continue;
         }
-        let (child, _) = start(&sandbox, level);
+        let child = start(&sandbox, level);
         send(child.id(), Signal::INT);
         let output = child.wait_with_output().expect("own child");
         assert_eq!(output.status.code(), Some(1), "{}", output_text(&output));

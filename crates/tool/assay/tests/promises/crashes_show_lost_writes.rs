@@ -155,6 +155,24 @@ fn stores_that_sync_lose_nothing_and_stores_that_do_not_lose_everything() {
     assert!(forgotten["what"] == "data" && forgotten["bytes"].as_u64() > Some(0), "{forgotten}");
 }
 
+/// Goal: the printed command repeats a cut at each level, though the level ignores some options.
+#[test]
+fn printed_commands_repeat_their_cuts() {
+    if !can_cut() {
+        return;
+    }
+    let workspace = Workspace::new();
+    let args = "durability --engine memory --durability none --survivors half --cut 3";
+    let first = workspace.assay(&args.split(' ').collect::<Vec<_>>());
+    let commands = first.out.lines().filter_map(|line| line.strip_prefix("assay "));
+    let commands: Vec<_> = commands.collect();
+    assert_eq!(commands.len(), 2, "{}{}", first.out, first.err);
+    for command in commands {
+        let again = workspace.assay(&command.split(' ').collect::<Vec<_>>());
+        assert!(again.out.contains("1 of 1 lost everything"), "{command}: {}", again.err);
+    }
+}
+
 /// Goal: a store that forgets to sync the directory of its log is found where names need that. It
 /// breaks no claim, and the same store loses nothing once it syncs the directory.
 #[test]
@@ -329,6 +347,8 @@ fn comparison_shows_what_survives_a_crash() {
     }
     for (old, new, message) in [
         ("cuts = 2", "cuts = 0", "the number of cuts"),
+        ("cuts = 2", "cuts = 100_001", "100001 cuts are too many"),
+        ("cuts = 2", "cuts = 2\nclients = 65", "65 clients are too many"),
         ("\"fsync\"", "\"write\"", "unknown fault `write`"),
         ("[\"process\", \"file\"]", "[\"process\"]", "`fault` has no effect"),
         ("[\"process\", \"file\"]", "[\"disk\"]", "is not a level of cuts"),
