@@ -148,8 +148,10 @@ impl Fleet {
                 _ => {}
             }
         }
-        let blocks = self.dir.join(BLOCKS);
-        fs::remove_dir_all(&blocks).map_err(FleetError::file(&blocks))
+        // By rename: an owner that comes late finds no blocks, and cannot add any while they go.
+        let (blocks, removed) = (self.dir.join(BLOCKS), self.dir.join(format!(".{BLOCKS}")));
+        let remove = fs::rename(&blocks, &removed).and_then(|()| fs::remove_dir_all(&removed));
+        remove.map_err(FleetError::file(&blocks))
     }
 
     fn place(&self, block: u32) -> PathBuf {
