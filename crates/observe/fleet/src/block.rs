@@ -411,14 +411,6 @@ mod tests {
     }
 
     #[test]
-    fn a_block_without_its_experiment_is_not_begun() {
-        let root = tempfile::tempdir().unwrap();
-        let begun = Claim::take(&root.path().join("blocks/1"), 1, &owner("a"));
-        assert!(matches!(begun, Err(FleetError::File(..))), "{begun:?}");
-        assert!(!root.path().join("blocks").exists());
-    }
-
-    #[test]
     fn a_block_that_is_reopened_is_run_again() {
         let root = tempfile::tempdir().unwrap();
         let place = root.path().join("1");

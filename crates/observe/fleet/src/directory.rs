@@ -158,3 +158,27 @@ impl Fleet {
         self.dir.join(BLOCKS).join(block.to_string())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_late_owner_begins_no_block_of_an_experiment_that_is_over() {
+        let root = tempfile::tempdir().unwrap();
+        let (program, fleet) = (root.path().join("program"), root.path().join("fleet"));
+        fs::write(&program, "").unwrap();
+        let fleet = Fleet::at(fleet);
+        fleet.create(&program).unwrap();
+        fleet.clear().unwrap();
+        let owner = Owner {
+            machine: "late".to_owned(),
+            fingerprint: String::new(),
+            job: None,
+            process: 1,
+            started_at: String::new(),
+        };
+        assert!(fleet.claim(1, &owner).is_err());
+        assert_eq!(fs::read_dir(fleet.path()).unwrap().count(), 0);
+    }
+}
