@@ -379,7 +379,9 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let (place, run) = (root.path().join("1"), root.path().join("run"));
         fs::create_dir(&run).unwrap();
-        ["intervals.jsonl", "record.json"].map(|name| fs::write(run.join(name), "{}").unwrap());
+        for name in ["intervals.jsonl", "record.json"] {
+            fs::write(run.join(name), "{}").unwrap();
+        }
         let mut files = Vec::new();
         archive::pack_run(&run, &mut files).unwrap();
         // A header and its file have 512 bytes each. Source: POSIX.1-2017, pax, "ustar".
