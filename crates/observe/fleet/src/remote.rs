@@ -95,7 +95,7 @@ impl Session<'_> {
         loop {
             let answer = read_message(from);
             if self.block.is_stopped.load(Ordering::Relaxed) {
-                // Whoever stops the connections passes over one that is in use.
+                // The end of all connections passes over one that is in use.
                 self.block.end_input();
             }
             match answer.map_err(|error| self.transport.broken(error.to_string()))? {
