@@ -66,7 +66,11 @@ pub fn unpack_run(from: impl Read, dir: &Path) -> Result<(), ArchiveError> {
         }
         let path = dir.join(&name);
         let parent = path.parent().unwrap_or(dir);
-        fs::create_dir_all(parent).map_err(ArchiveError::write(parent))?;
+        // Only the last directory: `dir` may have been renamed, and would be made again.
+        match fs::create_dir(parent) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            made => made.map_err(ArchiveError::write(parent))?,
+        }
         let mut file = File::create_new(&path).map_err(ArchiveError::write(&path))?;
         let copied = io::copy(&mut entry, &mut file).map_err(broken)?;
         if copied != entry.size() {

@@ -190,7 +190,11 @@ pub struct Claim {
 impl Claim {
     /// Takes a block, also from another owner.
     pub(crate) fn take(place: &Path, block: u32, owner: &Owner) -> Result<Claimed, FleetError> {
-        fs::create_dir_all(place).map_err(FleetError::file(place))?;
+        // Without the directory of all blocks, the experiment is over.
+        match fs::create_dir(place) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            made => made.map_err(FleetError::file(place))?,
+        }
         let done = place.join(DONE);
         if done.exists() {
             return Ok(Claimed::Done);
@@ -366,6 +370,46 @@ mod tests {
         assert_eq!(attempts.lost[0].machine(), "a");
         assert_eq!(attempts.lost[0].runs().len(), 1, "its run stays, for attempts/");
         assert!(matches!(Claim::take(&place, 1, &owner("c")).unwrap(), Claimed::Done));
+    }
+
+    /// Goal: an owner that is replaced while it stores a run stores nothing more. Method: a stream
+    /// of two files, between which the next owner takes the block.
+    #[test]
+    fn an_owner_that_is_replaced_within_a_run_cannot_go_on() {
+        let root = tempfile::tempdir().unwrap();
+        let (place, run) = (root.path().join("1"), root.path().join("run"));
+        fs::create_dir(&run).unwrap();
+        for name in ["intervals.jsonl", "record.json"] {
+            fs::write(run.join(name), "{}").unwrap();
+        }
+        let mut files = Vec::new();
+        archive::pack_run(&run, &mut files).unwrap();
+        // A header and its file have 512 bytes each. Source: POSIX.1-2017, pax, "ustar".
+        let (first_file, second_file) = files.split_at(1024);
+        let first = claim(&place, "a");
+        let mut is_replaced = false;
+        let replace = TakesOver { place: &place, is_over: &mut is_replaced };
+        assert!(is_superseded(
+            first.add_run("x.c1.r1", first_file.chain(replace).chain(second_file))
+        ));
+        assert!(is_replaced);
+        assert!(is_superseded(first.complete()));
+        assert_eq!(Attempts::of(&place).current[0].machine(), "b");
+    }
+
+    /// An input without bytes, whose first reading takes a block over.
+    struct TakesOver<'a> {
+        place: &'a Path,
+        is_over: &'a mut bool,
+    }
+
+    impl Read for TakesOver<'_> {
+        fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {
+            if !std::mem::replace(self.is_over, true) {
+                claim(self.place, "b");
+            }
+            Ok(0)
+        }
     }
 
     #[test]

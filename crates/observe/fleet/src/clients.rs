@@ -20,8 +20,10 @@ use crate::transport::{RemoteBlock, TimedReader, Transport, copy_file, explained
 
 /// Time between two signs of life: the server's machine waits for several.
 const LIFE_EVERY: Duration = Duration::from_secs(5);
-/// Time that a worker has to end with its input, in seconds; then it is killed.
-const END_MAX_S: u64 = 3;
+/// Time that a worker has to end with its input, in seconds; then it is killed, and its block ends.
+///
+/// Our choice: it kills itself at once. One that hangs delays the outcome by a second more.
+const END_MAX_S: u64 = 1;
 /// Lines that may wait for a worker: one that begins has its order and a few commands.
 const LINES_MAX: usize = 64;
 

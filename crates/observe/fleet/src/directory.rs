@@ -148,11 +148,37 @@ impl Fleet {
                 _ => {}
             }
         }
-        let blocks = self.dir.join(BLOCKS);
-        fs::remove_dir_all(&blocks).map_err(FleetError::file(&blocks))
+        // By rename: an owner that comes late finds no blocks, and cannot add any while they go.
+        let (blocks, removed) = (self.dir.join(BLOCKS), self.dir.join(format!(".{BLOCKS}")));
+        let remove = fs::rename(&blocks, &removed).and_then(|()| fs::remove_dir_all(&removed));
+        remove.map_err(FleetError::file(&blocks))
     }
 
     fn place(&self, block: u32) -> PathBuf {
         self.dir.join(BLOCKS).join(block.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_late_owner_begins_no_block_of_an_experiment_that_is_over() {
+        let root = tempfile::tempdir().unwrap();
+        let (program, fleet) = (root.path().join("program"), root.path().join("fleet"));
+        fs::write(&program, "").unwrap();
+        let fleet = Fleet::at(fleet);
+        fleet.create(&program).unwrap();
+        fleet.clear().unwrap();
+        let owner = Owner {
+            machine: "late".to_owned(),
+            fingerprint: String::new(),
+            job: None,
+            process: 1,
+            started_at: String::new(),
+        };
+        assert!(fleet.claim(1, &owner).is_err());
+        assert_eq!(fs::read_dir(fleet.path()).unwrap().count(), 0);
     }
 }

@@ -5,6 +5,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::PathBuf;
 use std::process::{ChildStdout, ExitStatus};
 use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
 use std::thread;
 
 use archive::ArchiveError;
@@ -44,8 +45,7 @@ impl Transport {
             }
             None => Err(self.broken("no output")),
         };
-        // The end of its input ends the program there.
-        drop(connection.lock().unwrap_or_else(PoisonError::into_inner).take());
+        block.end_input();
         if !ends_within(&mut child, PATIENCE) {
             stop(&mut child).ok();
             session.pid.into_iter().for_each(|pid| self.kill_there(pid));
@@ -94,6 +94,10 @@ impl Session<'_> {
     ) -> Result<Outcome, FleetError> {
         loop {
             let answer = read_message(from);
+            if self.block.is_stopped.load(Ordering::Relaxed) {
+                // The end of all connections passes over one that is in use.
+                self.block.end_input();
+            }
             match answer.map_err(|error| self.transport.broken(error.to_string()))? {
                 Some(Answer::NeedsBuilds) => {
                     let builds = self.block.fleet.builds();

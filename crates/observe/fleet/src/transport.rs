@@ -98,6 +98,11 @@ impl RemoteBlock<'_> {
         self.with_input(|input| copy_file(path, input))
     }
 
+    /// Ends the input of the machine, and with it the program there.
+    pub(crate) fn end_input(&self) {
+        drop(self.connection.lock().unwrap_or_else(PoisonError::into_inner).take());
+    }
+
     fn with_input(&self, write: impl FnOnce(&mut ChildStdin) -> io::Result<()>) -> io::Result<()> {
         let mut input = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
         // Connections may have ended before this one was made.

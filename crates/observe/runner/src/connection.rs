@@ -4,6 +4,7 @@
 //! half-written lines there. The messages share nothing with them, and one that is missing,
 //! repeated, out of order or damaged ends the run.
 
+use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, BufRead, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
@@ -113,6 +114,17 @@ impl<R: BufRead> MessageReader<R> {
         }
         self.next += 1;
         Ok(Some(message))
+    }
+}
+
+impl MessageReader<VecDeque<u8>> {
+    /// Takes a line, or a part of one; returns its message at the end of the line.
+    pub(crate) fn take_line<M: DeserializeOwned>(
+        &mut self,
+        line: &str,
+    ) -> Option<Result<M, ConnectionError>> {
+        self.input.extend(line.as_bytes());
+        line.ends_with('\n').then(|| self.receive()).and_then(Result::transpose)
     }
 }
 

@@ -33,7 +33,7 @@ pub use preflight::{
 };
 pub use stamp::{now_utc, stamp_id, time_between, wall_time};
 pub use supervisor::{
-    ClientHosts, DataRoot, Interrupt, Progress, RunData, Served, Workbench, WorkerProgram,
-    check_room, free_space, measure_profiler, run_cells,
+    ClientHosts, DataRoot, Interrupt, Progress, RunData, Served, Workbench, WorkerInput,
+    WorkerOutput, WorkerProgram, check_room, free_space, measure_profiler, run_cells,
 };
 pub use worker::{Registry, work};

@@ -22,6 +22,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::needs::Needs;
 
+/// Number of a ping without an answer, which only shows that the parent lives.
+pub(crate) const SIGN_OF_LIFE: u64 = 0;
+
 /// The library of an engine build that is loaded at run time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Library {
@@ -135,7 +138,7 @@ pub(crate) enum Command {
     Stop,
     /// Begin the clients at this time of the worker's clock.
     Start { at: Nanos },
-    /// Report the time of the worker's clock at once.
+    /// Report the time of the worker's clock at once, unless it is a [`SIGN_OF_LIFE`].
     Ping { number: u64 },
     /// Whether each interval of the probe's measured span is invalid, in order.
     Classified { is_invalid: Vec<bool> },

@@ -22,7 +22,7 @@ pub(crate) struct Screen {
     clock: SteadyClock,
     begun: Nanos,
     run_begun: Nanos,
-    estimated: Nanos,
+    of_run: Nanos,
     repetitions: u32,
     name: String,
     lines: Option<Lines>,
@@ -60,7 +60,7 @@ impl Screen {
             begun,
             run_begun: begun,
             clock,
-            estimated: manifest.plan.estimated_ns,
+            of_run: Nanos(manifest.plan.estimated_ns.0 / manifest.plan.cells.len().max(1) as u64),
             repetitions: experiment.repetitions,
             name: experiment.name.clone(),
             lines,
@@ -180,7 +180,7 @@ impl Screen {
                 let to_do = Nanos(per_run * (self.total as u64 - finished));
                 to_do.since(now.since(self.run_begun))
             }
-            None => self.estimated.since(now.since(self.begun)),
+            None => Nanos(self.of_run.0 * self.total as u64).since(now.since(self.begun)),
         }
     }
 

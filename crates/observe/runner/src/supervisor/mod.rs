@@ -35,4 +35,6 @@ pub use data::{DataRoot, RunData, check_room, free_space};
 pub use experiment::run_cells;
 pub use process::WorkerProgram;
 pub use profile_trial::measure_profiler;
-pub use workbench::{ClientHosts, Interrupt, Progress, Served, Workbench};
+pub use workbench::{
+    ClientHosts, Interrupt, Progress, Served, Workbench, WorkerInput, WorkerOutput,
+};

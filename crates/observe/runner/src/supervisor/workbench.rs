@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -108,16 +107,23 @@ pub struct Workbench<'a> {
     pub interrupt: Interrupt,
 }
 
+/// Input of a worker on a client host. Each call of `write` has one whole line.
+pub type WorkerInput = Box<dyn io::Write + Send>;
+/// Takes the lines of a worker, or parts of long ones, and `None` at the end.
+///
+/// A function in place of a pipe: each line wakes one thread less of the measured host.
+pub type WorkerOutput = Box<dyn FnMut(Option<&str>) + Send>;
+
 /// Starts workers on the client hosts of an experiment.
 pub trait ClientHosts: Sync {
-    /// Starts a worker on a client host; returns the connection with its messages.
+    /// Starts a worker on a client host; returns its input.
     ///
-    /// The connection ends with the worker, and the worker with the connection. `host` is the
-    /// position in the experiment's list.
+    /// `host` is the position in the experiment's list. The worker ends when its input is dropped,
+    /// and its output ends in either case.
     ///
     /// # Errors
-    /// When no connection can be made here.
-    fn start(&self, host: usize) -> io::Result<UnixStream>;
+    /// When the worker cannot be requested.
+    fn start(&self, host: usize, output: WorkerOutput) -> io::Result<WorkerInput>;
 
     /// Returns why the connection to a host's last worker ended: the last line of its log.
     fn reason(&self, host: usize) -> Option<String>;

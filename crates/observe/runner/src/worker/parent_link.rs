@@ -13,7 +13,7 @@ use model::{EngineState, Nanos, OpKind};
 
 use super::operations::StepContext;
 use crate::connection::{MessageReader, MessageWriter};
-use crate::message::{Command, Message, Order};
+use crate::message::{Command, Message, Order, SIGN_OF_LIFE};
 
 /// Commands that may wait unread; the parent sends one at a time.
 const COMMANDS_MAX: usize = 16;
@@ -152,6 +152,7 @@ impl<W: Write + Send + 'static> Parent<W> {
                 match command {
                     Command::Run(order) => drop(send_order.send(order)),
                     Command::Stop => self.stop.set(),
+                    Command::Ping { number: SIGN_OF_LIFE } => {}
                     Command::Ping { number } => {
                         send_to(&self.output, &Message::Pong { number, now });
                     }

@@ -69,7 +69,11 @@ impl FleetArgs {
     }
 
     /// Returns these options, completed by the options of an earlier command.
-    pub(super) fn or(&self, earlier: Self) -> Self {
+    pub(super) fn or(&self, mut earlier: Self) -> Self {
+        if self.on.as_deref().is_some_and(|on| on != SLURM) {
+            // They apply to Slurm, and hosts are named now.
+            (earlier.constraint, earlier.stream) = (None, false);
+        }
         Self {
             on: self.on.clone().or(earlier.on),
             constraint: self.constraint.clone().or(earlier.constraint),
@@ -137,6 +141,14 @@ impl FleetArgs {
         // The file may be named from any directory.
         let dir = Path::new(on).parent().unwrap_or(Path::new(""));
         hosts.ssh_config = hosts.ssh_config.map(|config| dir.join(config));
+        if let Some(config) = hosts.ssh_config.as_ref().filter(|config| !config.is_file()) {
+            return Err(miette!(
+                help =
+                    "name a configuration of ssh, or leave out `ssh_config` to use the default one",
+                "the file of hosts {on} names the file {}, which is not there",
+                config.display()
+            ));
+        }
         Ok(Some(Target::Hosts(hosts)))
     }
 
@@ -154,5 +166,37 @@ impl FleetArgs {
                 "{option} needs --on"
             )),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_of_slurm_do_not_follow_to_hosts() {
+        let slurm = FleetArgs {
+            on: Some(SLURM.to_owned()),
+            constraint: Some("bench".to_owned()),
+            machines: Some(2),
+            stream: true,
+        };
+        let again = FleetArgs::default().or(slurm.clone());
+        assert_eq!((again.constraint.as_deref(), again.stream), (Some("bench"), true));
+        let hosts = FleetArgs { on: Some("hosts.toml".to_owned()), ..FleetArgs::default() };
+        let hosts = hosts.or(slurm);
+        assert_eq!((hosts.constraint, hosts.machines, hosts.stream), (None, Some(2), false));
+    }
+
+    #[test]
+    fn a_configuration_of_ssh_that_is_absent_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("hosts.toml");
+        std::fs::write(&path, "ssh_config = \"own\"\n[[host]]\nname = \"c1\"\n").unwrap();
+        let args = FleetArgs { on: path.to_str().map(str::to_owned), ..FleetArgs::default() };
+        let text = args.target().unwrap_err().to_string();
+        assert!(text.contains("own, which is not there"), "{text}");
+        std::fs::write(dir.path().join("own"), "").unwrap();
+        assert!(args.target().is_ok());
     }
 }

@@ -21,6 +21,14 @@ fn data(fixture: &Fixture, name: &str) -> String {
     fixture.path(&format!("data of {name}")).display().to_string()
 }
 
+/// Returns the time left when the first run of a block begins, in seconds.
+fn left_at_first(log: &str) -> Option<f64> {
+    let line = log.lines().find(|line| line.contains("run 1 of 2"))?;
+    let (value, unit) = line.rsplit("\u{b7} ").next()?.strip_suffix(" left")?.split_once(' ')?;
+    let value: f64 = value.parse().ok()?;
+    Some(if unit == "ms" { value / 1e3 } else { value })
+}
+
 /// Goal: a shell that prints, spaces and dollars change nothing. No process is left.
 #[test]
 fn blocks_run_on_hosts_with_a_noisy_shell() {
@@ -33,7 +41,10 @@ fn blocks_run_on_hosts_with_a_noisy_shell() {
     let run = fixture.run(None, &options.each_ref().map(String::as_str)).spawn().unwrap();
     let output = ended(run, SOON);
     fixture.assert_whole();
-    let (_, records) = fixture.records();
+    let (manifest, records) = fixture.records();
+    let left = left_at_first(&output.err).expect("a block begins");
+    let of_block = manifest.plan.estimated_ns.as_secs_f64() / 4.0;
+    assert!(left > 0.0 && left < 1.1 * of_block, "{left} of {of_block}: {}", output.err);
     for name in ["c1", "c2"] {
         let is_there = |it: &&model::RunRecord| it.machine.as_ref().unwrap().name == name;
         assert!(records.iter().any(|record| is_there(&record)), "{name}: {}", output.err);
@@ -87,6 +98,18 @@ fn host_that_cannot_be_reached_is_named() {
     assert!(output.err.contains("nowhere.invalid"), "{}", output.err);
 }
 
+/// Goal: a block does not fail on hosts that never began it, however many there are.
+#[test]
+fn a_block_finds_the_only_host_that_is_reached() {
+    let Some(hosts) = SshHosts::start(&["c1"]) else { return };
+    let fixture = Fixture::new(1, "50ms");
+    let options = on(&fixture, &hosts, &["a.invalid", "b.invalid", "c.invalid", "c1"]);
+    let run = fixture.run(None, &options.each_ref().map(String::as_str)).spawn().unwrap();
+    let output = ended(run, SOON);
+    assert!(output.err.contains("c.invalid: failed: "), "{}", output.err);
+    fixture.assert_whole();
+}
+
 /// Goal: machines of Slurm need no directory in common with the submitter.
 #[test]
 fn blocks_run_through_srun() {
@@ -103,7 +126,7 @@ fn blocks_run_through_srun() {
 #[test]
 fn ctrl_c_stops_the_hosts() {
     let Some(mut hosts) = SshHosts::start(&["c1"]) else { return };
-    let fixture = Fixture::new(2, "2s");
+    let fixture = Fixture::new(2, "5s");
     let options = on(&fixture, &hosts, &["c1"]);
     let options = options.each_ref().map(String::as_str);
     let run = fixture.run(None, &options).spawn().unwrap();

@@ -5,6 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use archive::Results;
+
 use crate::cluster::Cluster;
 use crate::fixture::{Ended, Fixture, MOVE_MAX, ended};
 use crate::programs::wait_for;
@@ -50,6 +52,27 @@ fn exported_job_of_slurm_completes_the_experiment() {
     let resumed = ended(fixture.resume(Some(&cluster)).spawn().unwrap(), MOVE_MAX);
     assert!(matches!(resumed.code, Some(0 | 3)), "{resumed:?}");
     fixture.assert_whole();
+}
+
+/// Goal: blocks enter the archive without a submitter, also one that ended while another block
+/// entered it.
+#[test]
+fn a_block_that_found_the_archive_in_use_enters_it_with_the_next() {
+    let fixture = Fixture::counted(2);
+    let job = exported(&fixture, &["slurm"]);
+    assert_eq!(job.code, Some(0), "{job:?}");
+    let mut dir = fixture.experiment().unwrap();
+    let place = Results::of(&dir).fleet_dir(&dir.manifest().unwrap().id);
+    let run = |block: &str| {
+        let command = fixture.assay(None, &["block", place.to_str().unwrap(), block]).spawn();
+        let run = ended(command.expect("Assay starts"), MOVE_MAX);
+        assert_eq!(run.code, Some(0), "{run:?}");
+        fixture.records().1.len()
+    };
+    dir.lock().unwrap();
+    assert_eq!(run("1"), 0, "the archive is in use");
+    drop(dir);
+    assert_eq!(run("2"), 4);
 }
 
 #[test]

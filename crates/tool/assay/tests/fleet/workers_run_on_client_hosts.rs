@@ -34,6 +34,14 @@ fi
 send 'assay-block 2'
 send $$
 read -r run
+[ ! -e "$HOME/lives" ] || {
+    (while send '"Lives"'; do sleep 0.2; done) &
+    echo begins >"$HOME/lives"
+    while read -r request; do :; done
+    kill $!
+    send '{"Ends":{"kind":"stopped"}}'
+    exit
+}
 send '{"Begins":{"machine":"db1","fingerprint":"x"}}'
 for worker in 0 1 2; do send '{"StartClient":{"host":'$worker',"worker":'$worker'}}'; done
 send '{"ToClient":{"worker":0,"line":"\"one\" two\n"}}'
@@ -169,6 +177,24 @@ fn workers_end_with_the_block() {
     });
     let reason = "it ended before the block did".to_owned();
     assert_eq!(outcome, Outcome::Failed { reason });
+    wait_until_alone(hosts);
+}
+
+/// Goal: a stop ends a block whose connection was in use when all connections ended.
+#[test]
+fn a_stop_ends_a_block_whose_connection_stays() {
+    let Some((hosts, relay)) = Relay::new() else { return };
+    let lives = relay.home.join("lives");
+    fs::write(&lives, "").unwrap();
+    let outcome = thread::scope(|scope| {
+        let run = scope.spawn(|| relay.run());
+        let has_begun = || fs::read(&lives).is_ok_and(|text| !text.is_empty()).then_some(());
+        wait_for("the block runs", SOON, has_begun);
+        relay.is_stopped.store(true, Ordering::Relaxed);
+        wait_for("the block ends", SOON, || run.is_finished().then_some(()));
+        run.join().unwrap()
+    });
+    assert_eq!(outcome, Outcome::Stopped);
     wait_until_alone(hosts);
 }
 

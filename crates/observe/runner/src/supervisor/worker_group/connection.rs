@@ -1,8 +1,7 @@
 //! The connection to a worker on a client host.
 
-use std::io::{self, BufReader};
-use std::net::Shutdown;
-use std::os::unix::net::UnixStream;
+use std::collections::VecDeque;
+use std::io;
 use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -12,15 +11,11 @@ use load::{Clock as _, SteadyClock};
 use model::Nanos;
 
 use crate::connection::{ConnectionError, MessageReader, MessageWriter};
-use crate::message::{Command, Message};
-
-/// Longest wait for a worker to take a command.
-const SEND_MAX: Duration = Duration::from_secs(10);
+use crate::message::{Command, Message, SIGN_OF_LIFE};
+use crate::supervisor::workbench::{ClientHosts, WorkerInput};
 
 /// Time between two signs of life: a worker waits for several.
 const LIFE_EVERY: Duration = Duration::from_secs(3);
-/// Number of a ping that only shows life: its answer compares no clocks.
-const SIGN_OF_LIFE: u64 = 0;
 
 /// An event from a worker.
 pub(super) struct Arrival {
@@ -34,50 +29,44 @@ pub(super) struct Arrival {
 
 /// This side of a connection; the other side ends with it.
 pub(super) struct Connection {
-    socket: UnixStream,
     commands: Commands,
 }
 
-/// The commands of a connection; a thread of its own may send signs of life between them.
-pub(super) type Commands = Arc<Mutex<MessageWriter<UnixStream>>>;
+/// The commands of a connection that has not ended; a thread of its own may send signs of life
+/// between them.
+pub(super) type Commands = Arc<Mutex<Option<MessageWriter<WorkerInput>>>>;
 
 impl Connection {
-    /// Reads a connection on a thread of its own.
+    /// Starts a worker, whose messages are sent to `events` by the thread that reads them.
     ///
     /// # Errors
-    /// When no thread can be made.
+    /// When the worker cannot be requested.
     pub(super) fn open(
-        socket: UnixStream,
+        hosts: &dyn ClientHosts,
         worker: usize,
         clock: SteadyClock,
         events: SyncSender<Arrival>,
     ) -> io::Result<Self> {
-        socket.set_write_timeout(Some(SEND_MAX))?;
-        let (input, output) = (socket.try_clone()?, socket.try_clone()?);
-        thread::Builder::new().name("client host".to_owned()).spawn(move || {
-            let mut reader = MessageReader::new(BufReader::new(input));
-            loop {
-                let message = match reader.receive() {
-                    Err(ConnectionError::BreaksOff(_)) => Ok(None),
-                    message => message,
-                };
-                let is_last = !matches!(message, Ok(Some(_)));
-                let arrival = Arrival { worker, at: clock.now(), message };
-                // The receiver may be gone already.
-                if events.send(arrival).is_err() || is_last {
-                    return;
-                }
-            }
-        })?;
-        Ok(Self { socket, commands: Arc::new(Mutex::new(MessageWriter::new(output))) })
+        let mut messages = Some(MessageReader::new(VecDeque::new()));
+        let take = move |line: Option<&str>| {
+            let Some(reader) = &mut messages else { return };
+            let message = match line.map(|line| reader.take_line(line)) {
+                Some(None) => return,
+                Some(Some(message)) => message.map(Some),
+                None => Ok(None),
+            };
+            let is_last = !matches!(message, Ok(Some(_)));
+            // The receiver may be gone already.
+            events.send(Arrival { worker, at: clock.now(), message }).ok();
+            messages.take_if(|_| is_last);
+        };
+        let input = hosts.start(worker, Box::new(take))?;
+        Ok(Self { commands: Arc::new(Mutex::new(Some(MessageWriter::new(input)))) })
     }
 
-    /// Sends a command; a worker that does not read is noticed by the end of its connection.
+    /// Sends a command; a worker that is gone is noticed by the end of its connection.
     pub(super) fn send(&self, command: &Command) {
-        let mut commands = self.commands.lock().unwrap_or_else(PoisonError::into_inner);
-        if commands.send(command).is_err() {
-            self.hang_up();
-        }
+        send(&self.commands, command);
     }
 
     /// Returns the commands, for signs of life.
@@ -87,9 +76,13 @@ impl Connection {
 
     /// Ends the connection, and with it the worker.
     pub(super) fn hang_up(&self) {
-        // It fails only when the connection has ended.
-        self.socket.shutdown(Shutdown::Both).ok();
+        self.commands.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
+}
+
+fn send(commands: &Commands, command: &Command) {
+    let mut commands = commands.lock().unwrap_or_else(PoisonError::into_inner);
+    commands.take_if(|commands| commands.send(command).is_err());
 }
 
 /// Sends signs of life to the workers on a thread of its own, until what it returns is dropped.
@@ -103,11 +96,7 @@ pub(super) fn show_life(connections: &[Connection]) -> io::Result<SyncSender<()>
     let all: Vec<_> = connections.iter().map(Connection::commands).collect();
     let send = move || {
         while ended.recv_timeout(LIFE_EVERY) == Err(RecvTimeoutError::Timeout) {
-            for commands in &all {
-                let mut commands = commands.lock().unwrap_or_else(PoisonError::into_inner);
-                // A worker that is gone is noticed by the end of its connection.
-                commands.send(&Command::Ping { number: SIGN_OF_LIFE }).ok();
-            }
+            all.iter().for_each(|it| send(it, &Command::Ping { number: SIGN_OF_LIFE }));
         }
     };
     thread::Builder::new().name("signs of life".to_owned()).spawn(send)?;

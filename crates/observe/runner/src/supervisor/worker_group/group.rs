@@ -17,8 +17,8 @@ use super::lock_step::{Act, LockStep, Merged};
 use crate::message::{Command, Membership, Message, Order};
 use crate::supervisor::workbench::ClientHosts;
 
-/// Messages that may wait unread; a worker that sends faster waits.
-const MESSAGES_MAX: usize = 64;
+/// Messages that may wait unread, as of workers for a minute; then all connections wait.
+const MESSAGES_MAX: usize = 512;
 /// Longest silence of a worker, which answers each second. Our choice: eight answers.
 const SILENT_MAX: Nanos = Nanos::from_secs(8);
 /// Time between two comparisons of the clocks while clients run.
@@ -30,8 +30,8 @@ const EXCHANGE_MAX: Nanos = Nanos::SECOND;
 /// Time after which no further exchange begins: hosts may be far away.
 const COMPARE_MAX: Nanos = Nanos::from_secs(2);
 /// Time from the order to start until the clients begin, beyond eight times the error of the
-/// clocks. Our choice: a busy controller passes an order on in less.
-const START_DELAY: Nanos = Nanos::from_millis(300);
+/// clocks. Our choice: an order that comes later fails its run, and all hosts between may be busy.
+const START_DELAY: Nanos = Nanos::SECOND;
 /// Time that the connections have to end.
 const END_GRACE: Duration = Duration::from_secs(5);
 
@@ -104,9 +104,8 @@ impl<'a> WorkerGroup<'a> {
         let member =
             Membership { hosts: machines, shared: shared.collect(), ..Membership::default() };
         let (send, events) = sync_channel(MESSAGES_MAX);
-        let connect = |(at, _): (usize, &String)| {
-            Connection::open(hosts.start(at)?, at, clock.clone(), send.clone())
-        };
+        let connect =
+            |(at, _): (usize, &String)| Connection::open(hosts, at, clock.clone(), send.clone());
         let connections = names.iter().enumerate().map(connect).collect::<io::Result<Vec<_>>>()?;
         let life = show_life(&connections)?;
         let host = |name: &String| ClientHost { name: name.clone(), ..ClientHost::default() };

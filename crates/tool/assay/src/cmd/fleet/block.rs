@@ -97,7 +97,7 @@ fn shared(fleet: &Fleet, block: u32, process: Process<'_>) -> Result<ExitCode> {
         Err(report) => claim.end(&Outcome::Failed { reason: report.to_string() }),
     };
     ended.into_report()?;
-    super::submit::collect_if_free(fleet, &order.manifest, block, process);
+    super::submit::collect_if_free(fleet, &order.manifest, process);
     // A scheduler that runs exported jobs repeats a failed one.
     Ok(if is_complete { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

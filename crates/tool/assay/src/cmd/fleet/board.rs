@@ -196,10 +196,19 @@ impl<'a> Board<'a> {
 
     /// Notes that an attempt at a block failed on a machine, and prints why.
     pub(super) fn fail(&mut self, block: u32, machine: &str, reason: &str) {
+        self.failed.entry(block).or_default().push(machine.to_owned());
+        self.fail_machine(block, machine, reason);
+        if self.is_given_up(block) {
+            let ui = self.run.process.ui;
+            ui.status(format_args!("block {block}  failed {ATTEMPTS_MAX} times: it stays open"));
+        }
+    }
+
+    /// Notes that a machine failed to begin a block, which is no failure of the block.
+    pub(super) fn fail_machine(&mut self, block: u32, machine: &str, reason: &str) {
         let ui = self.run.process.ui;
         let name = if machine.is_empty() { "a machine" } else { machine };
         ui.status(format_args!("block {block}  {name}: {reason}"));
-        self.failed.entry(block).or_default().push(machine.to_owned());
         if !machine.is_empty() {
             let failures = self.machines.entry(machine.to_owned()).or_default();
             *failures += 1;
@@ -208,9 +217,6 @@ impl<'a> Board<'a> {
                     "{machine}  failed {failures} times: it gets no further block"
                 ));
             }
-        }
-        if self.is_given_up(block) {
-            ui.status(format_args!("block {block}  failed {ATTEMPTS_MAX} times: it stays open"));
         }
     }
 

@@ -1,18 +1,12 @@
 //! Workers on client hosts, over the connection of a block to its submitter.
 
 use std::collections::BTreeMap;
-use std::io::{self, BufRead as _, BufReader, Write as _};
-use std::net::Shutdown;
-use std::os::unix::net::UnixStream;
+use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::Duration;
 
 use fleet::Answer;
-use runner::ClientHosts;
-
-/// Longest wait for the runner to read a line: it reads at once, unless its run has ended.
-const PASS_MAX: Duration = Duration::from_secs(10);
+use runner::{ClientHosts, WorkerInput, WorkerOutput};
 
 /// The client hosts of a block.
 #[derive(Clone)]
@@ -23,13 +17,16 @@ pub(super) struct StreamClients {
     workers: Arc<Mutex<Workers>>,
 }
 
+/// Takes the lines of a worker for the runner.
+type Output = Arc<Mutex<WorkerOutput>>;
+
 /// Workers of a block.
 #[derive(Default)]
 struct Workers {
     /// Number of the next worker.
     next: u32,
-    /// Workers that have not ended: their hosts, and this side of the runner's connections.
-    open: BTreeMap<u32, (usize, Arc<UnixStream>)>,
+    /// Workers that have not ended: their hosts and outputs.
+    open: BTreeMap<u32, (usize, Output)>,
     /// Why the last worker of a host ended.
     reasons: BTreeMap<usize, String>,
 }
@@ -47,57 +44,36 @@ impl StreamClients {
     /// Passes a line of a worker to the runner.
     pub(super) fn pass(&self, worker: u32, line: &str) {
         // Lines of a worker that the runner has ended may still come.
-        let connection = self.workers().open.get(&worker).map(|(_, it)| Arc::clone(it));
-        let Some(connection) = connection else { return };
-        if (&*connection).write_all(line.as_bytes()).is_err() {
-            close(&connection);
-        }
+        let output = self.workers().open.get(&worker).map(|(_, output)| Arc::clone(output));
+        output.into_iter().for_each(|output| write(&output, Some(line)));
     }
 
-    /// Ends the runner's connection to a worker that has ended.
+    /// Ends the output of a worker that has ended.
     pub(super) fn end(&self, worker: u32, reason: String) {
         let mut workers = self.workers();
-        let Some((host, connection)) = workers.open.remove(&worker) else { return };
+        let Some((host, output)) = workers.open.remove(&worker) else { return };
         workers.reasons.insert(host, reason);
-        close(&connection);
+        close(output);
     }
 
-    /// Ends the runner's connections to all workers.
+    /// Ends the outputs of all workers.
     pub(super) fn end_all(&self) {
-        self.workers().open.values().for_each(|(_, connection)| close(connection));
-    }
-
-    /// Sends the runner's lines to a worker until the runner ends the connection.
-    fn pump(&self, worker: u32, connection: &UnixStream) {
-        for line in BufReader::new(connection).split(b'\n').map_while(Result::ok) {
-            let line = String::from_utf8_lossy(&line).into_owned() + "\n";
-            if (self.send)(&Answer::ToClient { worker, line }).is_err() {
-                break;
-            }
-        }
-        self.workers().open.remove(&worker);
-        close(connection);
-        // Without a submitter the worker has ended.
-        (self.send)(&Answer::EndClient { worker }).ok();
+        let open = std::mem::take(&mut self.workers().open);
+        open.into_values().for_each(|(_, output)| close(output));
     }
 }
 
 impl ClientHosts for StreamClients {
-    fn start(&self, host: usize) -> io::Result<UnixStream> {
-        let (theirs, ours) = UnixStream::pair()?;
-        ours.set_write_timeout(Some(PASS_MAX))?;
-        let connection = Arc::new(ours);
+    fn start(&self, host: usize, output: WorkerOutput) -> io::Result<WorkerInput> {
         let mut workers = self.workers();
         let worker = workers.next;
         workers.next += 1;
         workers.reasons.remove(&host);
-        workers.open.insert(worker, (host, Arc::clone(&connection)));
+        workers.open.insert(worker, (host, Arc::new(Mutex::new(output))));
         drop(workers);
+        let input = Box::new(Input { worker, clients: self.clone() });
         (self.send)(&Answer::StartClient { host, worker })?;
-        let clients = self.clone();
-        let pump = move || clients.pump(worker, &connection);
-        thread::Builder::new().name("client".to_owned()).spawn(pump)?;
-        Ok(theirs)
+        Ok(input)
     }
 
     fn reason(&self, host: usize) -> Option<String> {
@@ -109,15 +85,46 @@ impl ClientHosts for StreamClients {
     }
 }
 
-/// Ends a connection. The runner still reads the lines that have arrived.
-fn close(connection: &UnixStream) {
-    // It fails only when the connection has ended.
-    connection.shutdown(Shutdown::Both).ok();
+/// The input of a worker; the worker ends when this is dropped.
+struct Input {
+    worker: u32,
+    clients: StreamClients,
+}
+
+impl io::Write for Input {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        let (worker, text) = (self.worker, String::from_utf8_lossy(line).into_owned());
+        (self.clients.send)(&Answer::ToClient { worker, line: text })?;
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Drop for Input {
+    fn drop(&mut self) {
+        let open = self.clients.workers().open.remove(&self.worker);
+        open.into_iter().for_each(|(_, output)| close(output));
+        // Without a submitter the worker has ended.
+        (self.clients.send)(&Answer::EndClient { worker: self.worker }).ok();
+    }
+}
+
+fn write(output: &Output, line: Option<&str>) {
+    output.lock().unwrap_or_else(PoisonError::into_inner)(line);
+}
+
+/// Ends an output after the lines that have arrived.
+fn close(output: Output) {
+    // On a thread of its own: the runner may not read now, or be the caller.
+    thread::Builder::new().name("end".to_owned()).spawn(move || write(&output, None)).ok();
 }
 
 #[cfg(test)]
 mod tests {
-    use std::io::Read as _;
+    use std::sync::mpsc::{Receiver, sync_channel};
 
     use super::*;
 
@@ -128,54 +135,54 @@ mod tests {
         Ok(())
     }
 
-    /// Returns the messages that were sent, once there is this number of them.
-    fn sent(count: usize) -> Vec<String> {
-        loop {
-            let sent = SENT.lock().unwrap().clone();
-            if sent.len() >= count {
-                return sent;
-            }
-            thread::yield_now();
-        }
+    /// Starts a worker; returns its input, and its lines up to their end.
+    fn start(clients: &StreamClients, host: usize) -> (WorkerInput, Receiver<Option<String>>) {
+        let (sender, lines) = sync_channel(2);
+        let output = move |line: Option<&str>| sender.send(line.map(str::to_owned)).unwrap();
+        (clients.start(host, Box::new(output)).unwrap(), lines)
     }
 
     #[test]
     fn each_worker_has_its_lines_and_its_end() {
         let clients = StreamClients::new("db1".to_owned(), send);
-        let mut first = clients.start(1).unwrap();
-        first.write_all(b"{\"number\":0}\nhalf").unwrap();
+        let (mut input, lines) = start(&clients, 1);
+        input.write_all(b"{\"number\":0}\n").unwrap();
         clients.pass(0, "one\n");
         clients.pass(7, "of no worker\n");
         clients.end(0, "no luck".to_owned());
-        let mut text = String::new();
-        first.read_to_string(&mut text).unwrap();
-        assert_eq!((text.as_str(), clients.reason(1).as_deref()), ("one\n", Some("no luck")));
-        let second = clients.start(1).unwrap();
+        let lines: Vec<_> = lines.iter().collect();
+        assert_eq!(lines, [Some("one\n".to_owned()), None]);
+        assert_eq!(clients.reason(1).as_deref(), Some("no luck"));
+        let (second, lines) = start(&clients, 1);
         assert_eq!((clients.reason(1), clients.address()), (None, "db1"));
         clients.pass(0, "late\n");
         drop(second);
-        let mut sent = sent(6);
-        sent.sort();
+        assert_eq!(lines.iter().collect::<Vec<_>>(), [None]);
+        drop(input);
         let expected = [
-            r#"{"EndClient":{"worker":0}}"#,
-            r#"{"EndClient":{"worker":1}}"#,
             r#"{"StartClient":{"host":1,"worker":0}}"#,
-            r#"{"StartClient":{"host":1,"worker":1}}"#,
-            r#"{"ToClient":{"worker":0,"line":"half\n"}}"#,
             r#"{"ToClient":{"worker":0,"line":"{\"number\":0}\n"}}"#,
+            r#"{"StartClient":{"host":1,"worker":1}}"#,
+            r#"{"EndClient":{"worker":1}}"#,
+            r#"{"EndClient":{"worker":0}}"#,
         ];
-        assert_eq!(sent, expected);
+        assert_eq!(*SENT.lock().unwrap(), expected);
     }
 
+    /// Goal: the end of a worker waits for no runner. Method: outputs that are full, of which one
+    /// belongs to the caller.
     #[test]
-    fn runner_learns_that_the_submitter_is_gone() {
+    fn workers_end_while_the_runner_reads_nothing() {
         let clients = StreamClients::new(String::new(), |_| Ok(()));
-        let mut connections = [0, 1].map(|host| clients.start(host).unwrap());
+        let workers = [0, 1].map(|host| start(&clients, host));
+        (0..2).for_each(|worker| (0..2).for_each(|_| clients.pass(worker, "x\n")));
+        let [(first, lines), (_second, others)] = workers;
+        drop(first);
         clients.end_all();
-        for connection in &mut connections {
-            assert_eq!(connection.read(&mut [0]).unwrap(), 0);
+        for lines in [lines, others] {
+            assert_eq!(lines.iter().filter(Option::is_some).count(), 2);
         }
         let failing = StreamClients::new(String::new(), |_| Err(io::Error::other("gone")));
-        assert!(failing.start(0).is_err());
+        assert!(failing.start(0, Box::new(|_| ())).is_err());
     }
 }

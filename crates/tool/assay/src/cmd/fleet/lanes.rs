@@ -144,7 +144,13 @@ impl Dispatcher<'_> {
             _ => "",
         };
         let reason = format!("{}{cause}", outcome.phrase());
-        board.fail(block, &self.machine(board, lane, block), &reason);
+        let (machine, owner) = (self.machine(board, lane, block), owner(board, block));
+        match &self.transports[lane] {
+            Transport::Ssh { .. } if owner != machine => {
+                board.fail_machine(block, &machine, &reason);
+            }
+            Transport::Ssh { .. } | Transport::Srun { .. } => board.fail(block, &machine, &reason),
+        }
         self.failed.insert((lane, block));
         self.waiting.extend(board.open_blocks().contains(&block).then_some(block));
     }
@@ -153,10 +159,7 @@ impl Dispatcher<'_> {
     fn machine(&self, board: &Board<'_>, lane: usize, block: u32) -> String {
         match &self.transports[lane] {
             Transport::Ssh { host, .. } => host.name.clone(),
-            Transport::Srun { .. } => {
-                let owner = board.state(block).current.and_then(|attempt| attempt.owner);
-                owner.map(|owner| owner.machine).unwrap_or_default()
-            }
+            Transport::Srun { .. } => owner(board, block),
         }
     }
 
@@ -179,6 +182,12 @@ impl Dispatcher<'_> {
             }
         }
     }
+}
+
+/// Returns the machine of the newest attempt at a block; empty without one.
+fn owner(board: &Board<'_>, block: u32) -> String {
+    let owner = board.state(block).current.and_then(|attempt| attempt.owner);
+    owner.map(|owner| owner.machine).unwrap_or_default()
 }
 
 /// Ends every connection: each machine then stops its run.

@@ -58,7 +58,7 @@ pub(super) fn run(board: &mut Board<'_>, constraint: Option<&str>) -> Result<()>
                 board.head(0, 0, &format!(": Slurm's controller does not answer ({message})"));
             }
             Queue::Elements(elements) => {
-                note_held(board, slurm, &elements)?;
+                note_held(board, slurm, &elements);
                 note_ended(board, &elements, &mut absent);
                 let is_live = |block: &u32| live(&elements, *block).is_some();
                 let is_absent = |block: &u32| absent.get(block).is_none_or(|times| *times == 0);
@@ -84,15 +84,15 @@ fn live(elements: &[Element], block: u32) -> Option<&Element> {
 /// Names open blocks that a machine could not launch, and lets them run again.
 ///
 /// Slurm holds such a job until a user releases it.
-fn note_held(board: &mut Board<'_>, slurm: Slurm, elements: &[Element]) -> Result<()> {
+fn note_held(board: &mut Board<'_>, slurm: Slurm, elements: &[Element]) {
     for element in elements.iter().filter(|element| element.is_held_after_launch()) {
         if board.open_blocks().contains(&element.block) {
             let reason = format!("Slurm could not launch its job ({})", element.reason);
             board.fail(element.block, &element.machine, &reason);
-            slurm.release(element).into_report()?;
+            // One that Slurm holds on is named again; one that was cancelled is held no more.
+            slurm.release(element).unwrap_or_else(|error| board.run.process.ui.status(error));
         }
     }
-    Ok(())
 }
 
 /// Names why open blocks have ended that neither wait nor run, for several readings.

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use archive::{ExperimentDir, Results};
-use fleet::{BuildEntry, Fleet, Order, Slurm, Transport, collect};
+use archive::{ArchiveError, ExperimentDir, Results};
+use fleet::{BuildEntry, Fleet, FleetError, Order, Slurm, Transport, collect};
 use miette::{Result, miette};
 use model::client_host::slurm_class;
 use model::{Experiment, Hosts, Manifest, Password};
@@ -158,29 +158,38 @@ fn builds(
     Ok(entries)
 }
 
-/// Moves a block into the archive, unless the submitter does so.
-pub(super) fn collect_if_free(
+/// Moves complete blocks into the archive, unless the submitter does so.
+///
+/// All of them, and again after the end of the lock: a block that ended meanwhile found it held.
+pub(super) fn collect_if_free(fleet: &Fleet, manifest: &Manifest, process: Process<'_>) {
+    let blocks = manifest.plan.cells.iter().map(|cell| cell.repetition).max().unwrap_or(0);
+    let has_runs = |block: &u32| fleet.state(*block).done.is_some_and(|it| !it.runs().is_empty());
+    let mut before = Vec::new();
+    loop {
+        let ended: Vec<u32> = (1..=blocks).filter(has_runs).collect();
+        if ended == before {
+            return;
+        }
+        match collect_all(fleet, manifest, &ended) {
+            // The submitter or another machine holds the lock.
+            Err(FleetError::Archive(ArchiveError::Busy(_))) => return,
+            collected => collected.unwrap_or_else(|error| process.ui.status(error)),
+        }
+        before = ended;
+    }
+}
+
+/// Moves complete blocks into the archive, which must be free.
+fn collect_all(
     fleet: &Fleet,
     manifest: &Manifest,
-    block: u32,
-    process: Process<'_>,
-) {
-    let Some(root) = fleet.path().ancestors().nth(2) else { return };
+    blocks: &[u32],
+) -> std::result::Result<(), FleetError> {
+    let root = fleet.path().ancestors().nth(2).unwrap_or(fleet.path());
     let name = format!("{}/{}", manifest.plan.experiment.name, manifest.id);
-    let collected = Results::at(root).find_within(&name).and_then(|mut dir| {
-        dir.lock()?;
-        Ok(dir)
-    });
-    match collected {
-        Ok(dir) => {
-            if let Err(error) = collect(fleet, &dir, manifest, block) {
-                process.ui.status(error);
-            }
-        }
-        // The submitter holds the lock.
-        Err(archive::ArchiveError::Busy(_)) => {}
-        Err(error) => process.ui.status(error),
-    }
+    let mut dir = Results::at(root).find_within(&name)?;
+    dir.lock()?;
+    blocks.iter().try_for_each(|block| collect(fleet, &dir, manifest, *block).map(drop))
 }
 
 /// Refuses what cannot run on several machines.
