@@ -118,6 +118,8 @@ fn discards_are_part_of_a_state() {
         let Some(device) = Device::new(dir, FsKind::Ext4, Some("discard")) else { return };
         let at = device.dir.join("fs");
         fs::write(at.join("old"), vec![7; 4 << 20]).unwrap();
+        // Else it is removed before it has blocks.
+        File::open(at.join("old")).unwrap().sync_all().unwrap();
         device.load();
         let blocks = |file: &str| {
             use std::os::unix::fs::MetadataExt;
@@ -127,7 +129,8 @@ fn discards_are_part_of_a_state() {
         fs::remove_file(at.join("old")).unwrap();
         File::open(&at).unwrap().sync_all().unwrap();
         // After the commit, a thread of the kernel discards in its own time.
-        assert!(wait_until(|| blocks("disk.img") + 8192 <= before), "nothing is discarded");
+        // Some blocks of the file system's own are new.
+        assert!(wait_until(|| blocks("disk.img") + 4096 <= before), "nothing is discarded");
         rustix::fs::syncfs(File::open(&at).unwrap()).unwrap();
         let position = device.block.sequence();
         assert_eq!(device.lost(position, Survival::Nothing, WRITES), 0);
