@@ -99,6 +99,19 @@ pub struct CutKind {
     pub file_system: Option<CutFileSystem>,
 }
 
+impl CutKind {
+    /// Returns a cut at a level without choices: nothing survives that was not synced.
+    pub const fn at(level: CutLevel) -> Self {
+        Self {
+            level,
+            survivors: Survivors::Nothing,
+            is_strict: false,
+            fault: None,
+            file_system: None,
+        }
+    }
+}
+
 /// The simulated crashes of every variant of an experiment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CutPlan {

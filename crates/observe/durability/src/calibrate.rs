@@ -4,8 +4,7 @@
 //! So a store that loses must be convicted, and one that loses nothing acquitted, by the same cuts.
 
 use model::{
-    AfterCut, BuildRef, Calibrator, CutFileSystem, CutKind, CutLevel, Durability, Settings,
-    Survivors, Variant,
+    AfterCut, BuildRef, Calibrator, CutFileSystem, CutKind, CutLevel, Durability, Settings, Variant,
 };
 
 use crate::campaign::{CampaignRequest, Conditions, run_campaign};
@@ -76,19 +75,18 @@ const OF_BLOCKS: &[Known] = &[
 /// # Errors
 /// [`CutError::Calibration`] when one did not behave as is known.
 pub fn calibrate(
-    kind: CutKind,
+    level: CutLevel,
     seed: u64,
     conditions: &Conditions<'_>,
 ) -> Result<Vec<Calibrator>, CutError> {
-    let stores = match kind.level {
+    let stores = match level {
         CutLevel::Process => OF_PROCESSES,
         CutLevel::File => OF_POWER,
         CutLevel::Block => OF_BLOCKS,
     };
-    let kind = CutKind { survivors: Survivors::Nothing, is_strict: false, fault: None, ..kind };
     let mut calibrators = Vec::new();
     for store in stores {
-        let calibrator = store.cut(kind, seed, conditions)?;
+        let calibrator = store.cut(level, seed, conditions)?;
         if (conditions.is_cancelled)() {
             break;
         }
@@ -96,7 +94,7 @@ pub fn calibrate(
             let Calibrator { store, loses, cuts, losing } = calibrator;
             let expected = if loses { "at least one" } else { "none" };
             let reason = format!("{store} lost changes in {losing} of {cuts} cuts, not {expected}");
-            return Err(CutError::Calibration(kind.level, reason));
+            return Err(CutError::Calibration(level, reason));
         }
         calibrators.push(calibrator);
     }
@@ -106,7 +104,7 @@ pub fn calibrate(
 impl Known {
     fn cut(
         &self,
-        kind: CutKind,
+        level: CutLevel,
         seed: u64,
         conditions: &Conditions<'_>,
     ) -> Result<Calibrator, CutError> {
@@ -120,20 +118,20 @@ impl Known {
             is_control: false,
         };
         let cuts = if self.loses { LOSING_CUTS } else { SOUND_CUTS };
-        let kind = CutKind { file_system: self.file_system, ..kind };
+        let kind = CutKind { file_system: self.file_system, ..CutKind::at(level) };
         let request = CampaignRequest {
             variant: &variant,
             library: None,
             kind,
             clients: 1,
             seed,
-            numbers: (0, cuts),
+            numbers: 0..cuts,
         };
         let goes_on = |cut: &model::CutRecord| !(self.loses && cut.has_lost());
         let (campaign, outcome) = run_campaign(&request, conditions, &mut |cut| goes_on(cut));
         outcome.map_err(|error| {
             let reason = format!("{} (class {}): {error}", self.engine, self.durability);
-            CutError::Calibration(kind.level, reason)
+            CutError::Calibration(level, reason)
         })?;
         let refused = campaign.cuts.iter().find_map(|cut| match &cut.after {
             AfterCut::Refused { reason } if !self.loses => Some(reason),
@@ -141,7 +139,7 @@ impl Known {
         });
         if let Some(reason) = refused {
             let reason = format!("{} cannot be opened: {reason}", campaign.engine);
-            return Err(CutError::Calibration(kind.level, reason));
+            return Err(CutError::Calibration(level, reason));
         }
         let options = self.options.iter().map(|(name, value)| format!(" {name}={value}"));
         let options: String = options.collect();

@@ -1,6 +1,7 @@
 //! A campaign: the host of its cuts, started and observed by the parent.
 
 use std::io::BufReader;
+use std::ops::Range;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -43,8 +44,8 @@ pub struct CampaignRequest<'a> {
     pub clients: u32,
     /// Seed of loads and cuts.
     pub seed: u64,
-    /// The first cut, and the one after the last.
-    pub numbers: (u32, u32),
+    /// Numbers of the cuts.
+    pub numbers: Range<u32>,
 }
 
 /// Makes the cuts, and returns them; `on_cut` returns whether to go on after each.
@@ -93,7 +94,7 @@ fn make_cuts(
         }
     };
     thread::Builder::new().spawn(reader).map_err(CutError::during("a thread does not start"))?;
-    let wanted = (request.numbers.1 - request.numbers.0) as usize;
+    let wanted = request.numbers.len();
     while campaign.cuts.len() < wanted && !(conditions.is_cancelled)() {
         match received.recv_timeout(STOP_POLL) {
             Ok(Ok(Some(HostMessage::Engine { name }))) => campaign.engine = name,
@@ -138,7 +139,7 @@ impl Host {
                 kind: request.kind,
                 clients: request.clients,
                 seed: request.seed,
-                numbers: request.numbers,
+                numbers: request.numbers.clone(),
                 dir: conditions.dir.to_owned(),
                 server_user: conditions.server_user.map(str::to_owned),
             })))?;

@@ -47,7 +47,7 @@ pub(crate) fn host(
 ) -> io::Result<()> {
     let kind = kinds(&order.variant.build.engine);
     let cutter = Cutter { order, kind, clock: SteadyClock::kernel() };
-    let (mut number, end) = order.numbers;
+    let Range { start: mut number, end } = order.numbers;
     while number < end {
         let of_load = cuts_of_load(order.kind.level);
         let next = end.min((number / of_load + 1) * of_load);

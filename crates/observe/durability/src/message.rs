@@ -1,5 +1,6 @@
 //! Messages between the parent, the host of cuts and its stores.
 
+use std::ops::Range;
 use std::path::PathBuf;
 
 use model::{CutKind, CutRecord, DataShape, Endpoint, Losses, Nanos, Variant};
@@ -32,8 +33,8 @@ pub(crate) struct HostOrder {
     pub(crate) kind: CutKind,
     pub(crate) clients: u32,
     pub(crate) seed: u64,
-    /// The first cut, and the one after the last.
-    pub(crate) numbers: (u32, u32),
+    /// Numbers of the cuts.
+    pub(crate) numbers: Range<u32>,
     /// An empty directory.
     pub(crate) dir: PathBuf,
     /// Account of servers, if named.

@@ -121,7 +121,7 @@ fn lost(campaign: &CutCampaign) -> Lost {
 
 #[cfg(test)]
 mod tests {
-    use model::{CutLevel, Losses, Survivors};
+    use model::{CutLevel, Losses};
 
     use super::*;
 
@@ -147,13 +147,7 @@ mod tests {
             variant: "a".to_owned(),
             engine: "a 1".to_owned(),
             claimed: Durability::Sync,
-            kind: CutKind {
-                level: CutLevel::File,
-                survivors: Survivors::Nothing,
-                is_strict: false,
-                fault: None,
-                file_system: None,
-            },
+            kind: CutKind::at(CutLevel::File),
             clients: 1,
             seed: 1,
             cuts: windows.iter().map(cut).collect(),

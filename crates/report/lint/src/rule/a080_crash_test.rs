@@ -60,10 +60,9 @@ fn lost_at_events(run: &RunRecord, step: &StepRecord) -> Option<Observation> {
 mod tests {
     use analysis::cut_summary;
     use model::{
-        AfterCut, CutCampaign, CutKind, CutLevel, CutRecord, Durability, Losses, Nanos, Survivors,
+        AfterCut, CutCampaign, CutKind, CutLevel, CutRecord, Durability, EventKind, EventRecord,
+        Losses, Nanos, StepEvent, WriteCheck,
     };
-
-    use model::{EventKind, EventRecord, StepEvent, WriteCheck};
 
     use super::*;
     use crate::testing::{experiment, runs};
@@ -95,13 +94,7 @@ mod tests {
             variant: "a".to_owned(),
             engine: "a 1".to_owned(),
             claimed,
-            kind: CutKind {
-                level,
-                survivors: Survivors::Nothing,
-                is_strict: false,
-                fault: None,
-                file_system: None,
-            },
+            kind: CutKind::at(level),
             clients: 1,
             seed: 1,
             cuts: vec![CutRecord {

@@ -9,8 +9,8 @@ use durability::{CampaignRequest, Conditions, CutError, calibrate, check_level, 
 use indicatif::ProgressBar;
 use miette::{Report, Result, miette};
 use model::{
-    Calibrator, CutCampaign, CutFault, CutFileSystem, CutKind, CutLevel, CutPlan, CutRecord,
-    Durability, Experiment, Manifest, Nanos, ShellCommand, Survivors, Variant,
+    Calibrator, CutCampaign, CutFault, CutFileSystem, CutLevel, CutPlan, CutRecord, Durability,
+    Experiment, Manifest, Nanos, ShellCommand, Survivors, Variant,
 };
 use plan::{Overrides, QuickVariants};
 use render::{CutReport, Format};
@@ -292,7 +292,7 @@ impl Cutting<'_> {
                     kind,
                     clients: self.plan.clients,
                     seed: self.seed,
-                    numbers: (numbers.start, numbers.end),
+                    numbers,
                 };
                 let mut on_cut = |_: &CutRecord| {
                     bar.inc(1);
@@ -307,7 +307,7 @@ impl Cutting<'_> {
                 let mut tries = experiment.variants.iter();
                 tries.try_for_each(|it| run(it, first..first + 1, &ProgressBar::hidden()).1)?;
             }
-            let calibrators = self.calibrated(kind, &conditions, ui)?;
+            let calibrators = self.calibrated(level, &conditions, ui)?;
             for variant in &experiment.variants {
                 if interrupt.level() > 0 {
                     return Err(interrupted());
@@ -330,7 +330,7 @@ impl Cutting<'_> {
 
     fn calibrated(
         &self,
-        kind: CutKind,
+        level: CutLevel,
         conditions: &Conditions<'_>,
         ui: &Ui,
     ) -> Result<Vec<Calibrator>> {
@@ -339,9 +339,9 @@ impl Cutting<'_> {
         }
         ui.status(format_args!(
             "calibrates {} with stores that are known to lose writes, or none",
-            kind.level.imitates()
+            level.imitates()
         ));
-        calibrate(kind, self.seed, conditions).into_report()
+        calibrate(level, self.seed, conditions).into_report()
     }
 
     fn bar(&self, variant: &Variant, level: CutLevel, ui: &Ui) -> ProgressBar {
