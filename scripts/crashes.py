@@ -76,7 +76,8 @@ def lost(summary):
     if what["lost"] == "nothing":
         text = f"nothing: fewer than {what['below'] * 100:.2g} % of the cuts"
     elif what["lost"] == "everything":
-        text = "everything since the last sync"
+        is_kill = summary["kind"]["level"] == "process"
+        text = "everything that the process had in memory" if is_kill else "everything since the last sync"
     elif what["lost"] == "window":
         text = f"up to {seconds(what['longest'])}"
         if median := what.get("median"):
