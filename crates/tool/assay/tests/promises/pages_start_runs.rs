@@ -174,7 +174,9 @@ fn runs_are_started_stopped_and_resumed_from_pages() {
     assert!(server.page(&format!("{live}?stop=requested")).contains("A stop is requested"));
     let output = ended(&server);
     assert!(output.contains("after the run in hand"), "{output}");
-    assert!(output.contains("Runs     1 of 6 runs is complete"), "{output}");
+    // A busy host may have begun another run before the request.
+    let (_, done) = output.split_once("Runs     ").expect("a count of runs");
+    assert!(("1"..="5").contains(&&done[..1]) && done[1..].starts_with(" of 6 runs"), "{output}");
     assert!(!output.contains("interrupted"), "{output}");
     let page = server.page(&live);
     assert!(page.contains("Resume") && !page.contains("Stop now"), "{page}");

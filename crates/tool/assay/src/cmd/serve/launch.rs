@@ -6,8 +6,9 @@ use std::io::Write as _;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
-use std::thread::{self, JoinHandle};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
+use std::thread;
+use std::time::Duration;
 
 use archive::{ExperimentDir, HeldLocks, Results};
 use child::Role;
@@ -23,6 +24,8 @@ use crate::signals::LAST_RUN;
 const STOP: Signal = Signal::SIGTERM;
 /// Most bytes of output that a page shows: its end.
 const OUTPUT_MAX: u64 = 32 << 10;
+/// Longest wait for the end of a command that has stored its last run: it prints the comparison.
+const PRINTS_MAX: Duration = Duration::from_secs(10);
 
 /// What a page starts.
 pub(super) enum Start<'a> {
@@ -42,16 +45,17 @@ pub(super) enum Stop {
 /// The command that this server started last: one at a time, because each would disturb the others.
 #[derive(Default)]
 pub(super) struct Launcher {
-    last: Mutex<Option<Launched>>,
+    last: Arc<Mutex<Option<Launched>>>,
+    /// Notified when the command has ended.
+    ended: Arc<Condvar>,
 }
 
 /// A command that was started.
 struct Launched {
     pid: u32,
     output: File,
-    /// Waits for the end, and returns it as a phrase.
-    waiter: Option<JoinHandle<String>>,
-    end: String,
+    /// How it ended, as a phrase; `None` while it goes on.
+    end: Option<String>,
 }
 
 /// What is known of the command started last.
@@ -73,7 +77,6 @@ impl Launcher {
     /// # Errors
     /// When the command started before goes on, or this one does not start.
     pub(super) fn start(&self, start: Start<'_>, environment: &Environment) -> Result<()> {
-        let mut last = self.last();
         let (locks, results) = (HeldLocks::read(), Results::at(&environment.results).newest());
         if let Some(dir) = results.iter().find(|dir| locks.writer(dir).is_some()) {
             return Err(miette!(
@@ -82,56 +85,22 @@ impl Launcher {
                 dir.path().display()
             ));
         }
-        if last.as_mut().is_some_and(|launched| !launched.has_ended()) {
+        let waited = self.ended.wait_timeout_while(self.last(), PRINTS_MAX, goes_on);
+        let (mut last, waited) = waited.unwrap_or_else(PoisonError::into_inner);
+        if waited.timed_out() {
             return Err(miette!(
                 help = "wait for its end, or stop it on its page",
                 "this server started a run that goes on"
             ));
         }
-        *last = Some(Launched::of(start, environment).into_report()?);
+        *last = Some(self.launch(start, environment).into_report()?);
         Ok(())
     }
 
-    /// Returns the state of the command started last.
-    pub(super) fn state(&self, results: &Results) -> Option<State> {
-        let mut last = self.last();
-        let launched = last.as_mut()?;
-        let end = launched.has_ended().then(|| launched.end.clone());
-        let (locks, pid) = (HeldLocks::read(), Some(launched.pid));
-        let is_written = |dir: &ExperimentDir| end.is_none() && locks.writer(dir) == pid;
-        Some(State {
-            output: launched.output_end(),
-            writes: results.newest().into_iter().find(is_written),
-            end,
-        })
-    }
-
-    /// Requests a stop from the command that goes on.
-    pub(super) fn stop(&self) -> Result<()> {
-        let mut last = self.last();
-        // Another process may have the number of a command that has ended.
-        if let Some(launched) = last.as_mut()
-            && !launched.has_ended()
-        {
-            return signal(launched.pid, STOP).into_report();
-        }
-        Err(miette!("no command goes on"))
-    }
-
-    /// Stops the command that goes on, and waits for its end: what it measured is stored.
-    pub(super) fn close(&self) {
-        let Some(mut launched) = self.last().take() else { return };
-        launched.has_ended();
-        if let Some(waiter) = launched.waiter.take() {
-            signal(launched.pid, STOP).ok();
-            waiter.join().ok();
-        }
-    }
-}
-
-impl Launched {
     /// Starts the command in a thread that lives as long: the kernel ends a child with its thread.
-    fn of(start: Start<'_>, environment: &Environment) -> std::io::Result<Self> {
+    ///
+    /// The caller holds the lock of the last command, so that the end is noted after the start.
+    fn launch(&self, start: Start<'_>, environment: &Environment) -> std::io::Result<Launched> {
         let mut arguments: Vec<OsString> = vec!["run".into()];
         let input = match start {
             Start::New(text) => {
@@ -156,33 +125,65 @@ impl Launched {
         let named = |(option, dir): (&str, Option<&PathBuf>)| Some([option.into(), dir?.into()]);
         arguments.extend(dirs.into_iter().filter_map(named).flatten());
         let output = tempfile::tempfile()?;
-        let (out, err) = (output.try_clone()?, output.try_clone()?);
-        let program = std::env::current_exe()?;
+        let mut command = child::command(Role::Assay, std::env::current_exe()?);
+        command.args(arguments).stdin(input);
+        command.stdout(output.try_clone()?).stderr(output.try_clone()?);
         let (sender, started) = mpsc::sync_channel(1);
-        let waiter = thread::Builder::new().spawn(move || {
-            let mut command = child::command(Role::Assay, program);
-            command.args(arguments).stdin(input).stdout(out).stderr(err);
+        let (last, ended) = (Arc::clone(&self.last), Arc::clone(&self.ended));
+        thread::Builder::new().spawn(move || {
             let mut child = match command.spawn() {
                 Ok(child) => child,
-                Err(error) => {
-                    sender.send(Err(error)).ok();
-                    return String::new();
-                }
+                Err(error) => return sender.send(Err(error)).unwrap_or_default(),
             };
             sender.send(Ok(child.id())).ok();
-            child.wait().map_or_else(|error| error.to_string(), |end| end.to_string())
+            let end = child.wait().map_or_else(|error| error.to_string(), |end| end.to_string());
+            let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(launched) = last.as_mut() {
+                launched.end = Some(end);
+            }
+            ended.notify_all();
         })?;
         let pid = started.recv().map_err(std::io::Error::other)??;
-        Ok(Self { pid, output, waiter: Some(waiter), end: String::new() })
+        Ok(Launched { pid, output, end: None })
     }
 
-    fn has_ended(&mut self) -> bool {
-        if let Some(waiter) = self.waiter.take_if(|waiter| waiter.is_finished()) {
-            self.end = waiter.join().unwrap_or_default();
+    /// Returns the state of the command started last.
+    pub(super) fn state(&self, results: &Results) -> Option<State> {
+        let last = self.last();
+        let launched = last.as_ref()?;
+        let end = launched.end.clone();
+        let (locks, pid) = (HeldLocks::read(), Some(launched.pid));
+        let is_written = |dir: &ExperimentDir| end.is_none() && locks.writer(dir) == pid;
+        Some(State {
+            output: launched.output_end(),
+            writes: results.newest().into_iter().find(is_written),
+            end,
+        })
+    }
+
+    /// Requests a stop from the command that goes on.
+    pub(super) fn stop(&self) -> Result<()> {
+        // Another process may have the number of a command that has ended.
+        match self.last().as_ref().filter(|launched| launched.end.is_none()) {
+            Some(launched) => signal(launched.pid, STOP).into_report(),
+            None => Err(miette!("no command goes on")),
         }
-        self.waiter.is_none()
     }
 
+    /// Stops the command that goes on, and waits for its end: what it measured is stored.
+    pub(super) fn close(&self) {
+        self.stop().ok();
+        drop(self.ended.wait_while(self.last(), goes_on));
+    }
+}
+
+/// Returns whether the command started last has not ended.
+fn goes_on(last: &mut Option<Launched>) -> bool {
+    last.as_ref().is_some_and(|launched| launched.end.is_none())
+}
+
+impl Launched {
+    /// Returns the end of what it has printed.
     fn output_end(&self) -> String {
         let length = self.output.metadata().map_or(0, |it| it.len());
         let from = length.saturating_sub(OUTPUT_MAX);
