@@ -3,8 +3,8 @@
 
 Prints a line for each program as it ends, the output of failed tests, the longest tests and every
 skipped test with its reason. Where CI is `true`, a skip that scripts/skips.txt does not list for
-this kind of machine is a failure. Up to five tests that failed are run once more, alone, and are
-listed as flaky where they pass then.
+this kind of machine is a failure. Up to five failures of tests and of the pages in a browser are run
+once more, alone, and are listed as flaky where they pass then.
 """
 
 import argparse
@@ -47,14 +47,18 @@ FIRST = [
 ALONE = ["load/pause", "analysis/iostat", "assay/truth"]
 # Checks of dependencies.
 DENY = "scripts/deny.sh"
+# Checks of pages, which depend on the time that a browser takes.
+BROWSER = "scripts/browser.sh"
 # Checks of dependencies, readers of files, concurrent algorithms, pages and packages.
-SCRIPTS = [DENY, "scripts/fuzz.sh", "scripts/models.sh", "scripts/browser.sh", "packaging/sample.sh"]
+SCRIPTS = [DENY, "scripts/fuzz.sh", "scripts/models.sh", BROWSER, "packaging/sample.sh"]
 # Programs at once: most tests wait for a process that they started.
 LANES = 2
 # Longest tests that are printed.
 LONGEST = 20
 # Lines of a panic that are printed again at the end, where an excerpt of the output shows them.
 PANIC_LINES = 12
+# Last lines of a script that failed, which are printed likewise.
+LAST_LINES = 40
 # Most failed tests that are run once more: more than these are no matter of a busy machine.
 RETRIED = 5
 # A program that takes longer hangs and is killed: the longest takes minutes.
@@ -156,7 +160,9 @@ class Results:
             elif found := SKIP.search(line):
                 self.skipped.setdefault(section, found[0])
         if code != 0 and not any(name.startswith(program) for name in self.failed):
-            self.failed.add(f"{program} (exit code {code})")
+            failed = f"{program} (exit code {code})"
+            self.failed.add(failed)
+            self.panics[failed] = "\n".join(lines[-LAST_LINES:])
         if stated != read:
             self.failed.add(f"{program} (it states {stated} tests, {read} were read)")
 
@@ -209,20 +215,23 @@ class Suite:
             thread.join()
 
     def retry(self, programs):
-        """Runs each test that failed once more, alone: one that passes then is flaky."""
+        """Runs each test that failed, and the browser, once more, alone: what passes then is flaky."""
         known = {program.name: program for program in programs}
+        known[BROWSER] = Program(BROWSER, [BROWSER])
         failed = self.results.failed
         for name in sorted(failed) if len(failed) <= RETRIED else []:
             program, _, test = name.partition("::")
-            if program in known and test:
-                code, _, text = known[program].run(["--exact", test], self.environment)
-                again = Results()
-                again.read(program, code, text)
-                if again.passed == {name} and not again.failed:
-                    failed.remove(name)
-                    self.results.skipped |= again.skipped
-                    self.results.flaky.add(name)
-                    self.results.passed.add(name)
+            program = known.get(program.removesuffix(" (exit code 1)"))
+            if not program or not (test or program.name == BROWSER):
+                continue
+            code, _, text = program.run(["--exact", test] if test else [], self.environment)
+            again = Results()
+            again.read(program.name, code, text)
+            if again.passed == ({name} if test else set()) and not again.failed:
+                failed.remove(name)
+                self.results.skipped |= again.skipped
+                self.results.flaky.add(name)
+                self.results.passed |= again.passed
 
     def end(self):
         """Prints the longest tests, the skips and the counts; returns whether all is well."""
