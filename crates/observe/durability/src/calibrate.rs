@@ -127,9 +127,9 @@ impl Known {
             seed,
             numbers: 0..cuts,
         };
-        let goes_on = |cut: &model::CutRecord| !(self.loses && cut.has_lost());
-        let (campaign, outcome) = run_campaign(&request, conditions, &mut |cut| goes_on(cut));
-        outcome.map_err(|error| {
+        let mut goes_on = |cut: &model::CutRecord| !(self.loses && cut.has_lost());
+        let mut campaign = request.begun();
+        run_campaign(&request, conditions, &mut campaign, &mut goes_on).map_err(|error| {
             let reason = format!("{} (class {}): {error}", self.engine, self.durability);
             CutError::Calibration(level, reason)
         })?;

@@ -48,36 +48,33 @@ pub struct CampaignRequest<'a> {
     pub numbers: Range<u32>,
 }
 
-/// Makes the cuts, and returns them; `on_cut` returns whether to go on after each.
+impl CampaignRequest<'_> {
+    /// Returns the campaign before its first cut.
+    pub fn begun(&self) -> CutCampaign {
+        CutCampaign {
+            variant: self.variant.name.clone(),
+            engine: self.variant.build.to_string(),
+            claimed: self.variant.settings.durability,
+            kind: self.kind,
+            clients: self.clients,
+            seed: self.seed,
+            cuts: Vec::new(),
+            calibrators: Vec::new(),
+        }
+    }
+}
+
+/// Makes the cuts and adds them to a campaign; `on_cut` returns whether to go on after each.
 ///
 /// # Errors
-/// The cuts before an error are returned with it.
+/// The campaign has the cuts before an error.
 /// [`CutError::Store`] when the store failed before a cut, [`CutError::Host`] when the process that
 /// makes them ended.
 pub fn run_campaign(
     request: &CampaignRequest<'_>,
     conditions: &Conditions<'_>,
-    on_cut: &mut dyn FnMut(&CutRecord) -> bool,
-) -> (CutCampaign, Result<(), CutError>) {
-    let mut campaign = CutCampaign {
-        variant: request.variant.name.clone(),
-        engine: request.variant.build.to_string(),
-        claimed: request.variant.settings.durability,
-        kind: request.kind,
-        clients: request.clients,
-        seed: request.seed,
-        cuts: Vec::new(),
-        calibrators: Vec::new(),
-    };
-    let outcome = make_cuts(request, conditions, on_cut, &mut campaign);
-    (campaign, outcome)
-}
-
-fn make_cuts(
-    request: &CampaignRequest<'_>,
-    conditions: &Conditions<'_>,
-    on_cut: &mut dyn FnMut(&CutRecord) -> bool,
     campaign: &mut CutCampaign,
+    on_cut: &mut dyn FnMut(&CutRecord) -> bool,
 ) -> Result<(), CutError> {
     let mut host = Host::start(request, conditions)?;
     let (messages, received) = sync_channel(16);

@@ -284,28 +284,22 @@ impl Cutting<'_> {
                 server_user: environment.server_user.as_deref(),
                 is_cancelled: &|| interrupt.level() > 0,
             };
-            let kind = self.plan.kind(level);
-            let run = |variant: &Variant, numbers: Range<u32>, bar: &ProgressBar| {
-                let request = CampaignRequest {
-                    variant,
-                    library: libraries.get(&variant.name),
-                    kind,
-                    clients: self.plan.clients,
-                    seed: self.seed,
-                    numbers,
+            let run =
+                |request: &CampaignRequest<'_>, campaign: &mut CutCampaign, bar: &ProgressBar| {
+                    let mut on_cut = |_: &CutRecord| {
+                        bar.inc(1);
+                        true
+                    };
+                    let outcome = run_campaign(request, &conditions, campaign, &mut on_cut);
+                    outcome.map_err(|error| failed(request.variant, level, &error))
                 };
-                let mut on_cut = |_: &CutRecord| {
-                    bar.inc(1);
-                    true
-                };
-                let (campaign, outcome) = run_campaign(&request, &conditions, &mut on_cut);
-                (campaign, outcome.map_err(|error| failed(variant, level, &error)))
-            };
             if self.is_calibrated && Some(&level) == self.plan.levels.first() {
                 // An engine that does not work is found before the calibration.
                 let first = self.numbers.start;
-                let mut tries = experiment.variants.iter();
-                tries.try_for_each(|it| run(it, first..first + 1, &ProgressBar::hidden()).1)?;
+                for variant in &experiment.variants {
+                    let request = self.request(variant, &libraries, level, first..first + 1);
+                    run(&request, &mut request.begun(), &ProgressBar::hidden())?;
+                }
             }
             let calibrators = self.calibrated(level, &conditions, ui)?;
             for variant in &experiment.variants {
@@ -313,18 +307,34 @@ impl Cutting<'_> {
                     return Err(interrupted());
                 }
                 let bar = self.bar(variant, level, ui);
-                let (campaign, ended) = run(variant, self.numbers.clone(), &bar);
+                let request = self.request(variant, &libraries, level, self.numbers.clone());
+                let calibrators = calibrators.clone();
+                let mut campaign = CutCampaign { calibrators, ..request.begun() };
+                outcome = outcome.and(run(&request, &mut campaign, &bar));
                 bar.finish_and_clear();
-                if !campaign.cuts.is_empty() {
-                    let calibrators = calibrators.clone();
-                    campaigns.push(CutCampaign { calibrators, ..campaign });
-                }
-                outcome = outcome.and(ended);
+                campaigns.extend(Some(campaign).filter(|it| !it.cuts.is_empty()));
             }
         }
         match interrupt.level() {
             0 => outcome,
             _ => Err(interrupted()),
+        }
+    }
+
+    fn request<'a>(
+        &self,
+        variant: &'a Variant,
+        libraries: &'a BTreeMap<String, Library>,
+        level: CutLevel,
+        numbers: Range<u32>,
+    ) -> CampaignRequest<'a> {
+        CampaignRequest {
+            variant,
+            library: libraries.get(&variant.name),
+            kind: self.plan.kind(level),
+            clients: self.plan.clients,
+            seed: self.seed,
+            numbers,
         }
     }
 
