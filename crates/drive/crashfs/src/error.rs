@@ -15,6 +15,12 @@ pub enum MountError {
          fuse`; start a container with `--device /dev/fuse --cap-add SYS_ADMIN`"
     )]
     NoDevice,
+    /// The file in its place is another one.
+    #[error(
+        "/dev/fuse is not the device of FUSE, which simulated power cuts need: remove it, and make \
+         it again with `mknod -m 666 /dev/fuse c 10 229`"
+    )]
+    OtherDevice,
     /// The account may not mount.
     #[error(
         "this account may not mount a FUSE file system, which simulated power cuts need: run as \

@@ -7,7 +7,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use nix::sched::{CloneFlags, unshare};
-use rustix::fs::{CWD, Mode, OFlags, open};
+use rustix::fs::{CWD, Mode, OFlags, fstat, major, minor, open};
 use rustix::io::Errno;
 use rustix::mount::{
     FsMountFlags, FsOpenFlags, MountAttrFlags, MountPropagationFlags, MoveMountFlags, UnmountFlags,
@@ -23,6 +23,9 @@ use crate::serving::serve;
 
 /// The device of FUSE.
 const DEVICE: &str = "/dev/fuse";
+/// Its major and minor number. Source: Linux, admin-guide/devices.txt.
+const NUMBER: [u32; 2] = [10, 229];
+
 /// A mounted disk; dropping it detaches the mount.
 ///
 /// Requests through files that are still open then fail.
@@ -115,10 +118,16 @@ fn attach(disk: &Disk, number: u64, at: &Path) -> Result<PathBuf, MountError> {
 
 fn open_device(at: &Path) -> Result<OwnedFd, MountError> {
     let device = open(DEVICE, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty());
-    device.map_err(|error| match error {
+    let device = device.map_err(|error| match error {
         Errno::NOENT => MountError::NoDevice,
+        Errno::ISDIR => MountError::OtherDevice,
         error => MountError::new(at, error),
-    })
+    })?;
+    let number = fstat(&device).map_err(|error| MountError::new(at, error))?.st_rdev;
+    match [major(number), minor(number)] {
+        NUMBER => Ok(device),
+        _ => Err(MountError::OtherDevice),
+    }
 }
 
 /// Returns a connection to the kernel and its mount, which is attached nowhere.
