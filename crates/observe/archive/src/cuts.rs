@@ -3,6 +3,7 @@
 use model::CutCampaign;
 use serde::{Deserialize, Serialize};
 
+use crate::checksum::{parse, read_list, replace_sealed};
 use crate::error::ArchiveError;
 use crate::experiment::ExperimentDir;
 use crate::layout::CUTS;
@@ -24,8 +25,12 @@ impl ExperimentDir {
     /// # Errors
     /// When the file cannot be written: the old one stays.
     pub fn write_cuts(&self, campaigns: Vec<CutCampaign>) -> Result<(), ArchiveError> {
-        let file = CutsFile { schema: SCHEMA, campaigns };
-        replace(&self.path().join(CUTS), &json(&file))
+        let text = json(&CutsFile { schema: SCHEMA, campaigns });
+        match read_list(self.path()).ok().and_then(|list| parse(&list)) {
+            Some(sums) => replace_sealed(self.path(), CUTS, &text, sums),
+            // An experiment of an older Assay without checksums gets none.
+            None => replace(&self.path().join(CUTS), &text),
+        }
     }
 
     /// Returns the simulated crashes of the variants; none where none were made.

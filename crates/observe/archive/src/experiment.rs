@@ -154,7 +154,7 @@ impl ExperimentDir {
         }
         let text = readable(&path, manifest)?;
         let sums = read_list(&self.path).ok().and_then(|list| parse(&list));
-        replace_sealed(&self.path, MANIFEST, &text, ended::runs(sums.unwrap_or_default()))
+        replace_sealed(&self.path, MANIFEST, &text, sums.unwrap_or_default())
     }
 
     /// Replaces the HTML page of the experiment; returns its path.

@@ -8,7 +8,7 @@ use crate::checksum::{checksum_within_limit, names, parse, read_list};
 use crate::ended;
 use crate::error::ArchiveError;
 use crate::experiment::ExperimentDir;
-use crate::layout::{CHECKSUMS, MANIFEST, RUN_DIRS};
+use crate::layout::{CHECKSUMS, CUTS, MANIFEST, RUN_DIRS};
 use crate::parallel::parallel_map;
 use crate::regular::{self, Names, check_run_dir};
 use crate::results::directories;
@@ -40,7 +40,8 @@ pub struct FileCheck {
 }
 
 impl ExperimentDir {
-    /// Compares the manifest, and the files of all runs and earlier attempts, with their checksums.
+    /// Compares the manifest, the simulated crashes, and the files of all runs and earlier attempts
+    /// with their checksums.
     ///
     /// # Errors
     /// When a directory cannot be listed.
@@ -53,6 +54,7 @@ impl ExperimentDir {
         let (present, absent): (Vec<_>, Vec<_>) =
             ended.iter().partition(|(name, _)| open(name).is_ok());
         let known = present.iter().map(|(name, _)| (*name).clone()).chain([MANIFEST.to_owned()]);
+        let known = known.chain(open(CUTS).is_ok().then(|| CUTS.to_owned()));
         // The manifest is no run: its directory is not among those that are sound.
         let (files, mut mismatches) = verify(self.path(), &known.collect()).unwrap_or_else(|| {
             all.unchecked.push(self.path().to_path_buf());
