@@ -32,6 +32,14 @@ pub enum FleetError {
         /// The last line of its standard error.
         message: String,
     },
+    /// No machine is of a class.
+    #[error("no machine of Slurm has the feature `{feature}`: name one that they have ({known})")]
+    NoFeature {
+        /// The feature.
+        feature: String,
+        /// The features of all machines.
+        known: String,
+    },
     /// A stream from another machine is not as expected.
     #[error("the stream from {machine} is not as expected: {reason}")]
     Stream {

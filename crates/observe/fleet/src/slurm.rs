@@ -2,6 +2,7 @@
 //!
 //! Source: Slurm 22.05, sbatch(1), squeue(1), scancel(1), scontrol(1).
 
+use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
@@ -84,14 +85,23 @@ impl Slurm {
         Ok(Self(()))
     }
 
-    /// Checks that the controller answers.
+    /// Checks that the controller answers, and that its machines have the features of a class.
     ///
     /// # Errors
-    /// When it does not, with the message of its client.
-    pub fn check(self) -> Result<(), FleetError> {
+    /// When it does not, with the message of its client, or no machine has a feature.
+    pub fn check(self, class: Option<&str>) -> Result<(), FleetError> {
         let mut command = client("sinfo");
-        command.arg("--noheader");
-        output(command, "").map(drop)
+        command.args(["--noheader", "--format", "%f"]);
+        let lines = output(command, "")?;
+        let known = lines.split([',', '\n']).map(str::trim);
+        let known: BTreeSet<&str> = known.filter(|it| !matches!(*it, "" | "(null)")).collect();
+        match features(class.unwrap_or_default()).find(|it| !known.contains(it)) {
+            None => Ok(()),
+            Some(feature) => Err(FleetError::NoFeature {
+                feature: feature.to_owned(),
+                known: Vec::from_iter(known).join(", "),
+            }),
+        }
     }
 
     /// Submits blocks as one job array; returns the job.
@@ -153,6 +163,15 @@ impl Slurm {
     }
 }
 
+/// Returns the features that a constraint names.
+///
+/// Source: sbatch(1), "--constraint"; `*N` is a number of machines.
+fn features(constraint: &str) -> impl Iterator<Item = &str> {
+    let parts = constraint.split(['&', '|', '[', ']', '(', ')', ',']);
+    let names = parts.map(|part| part.split('*').next().unwrap_or_default().trim());
+    names.filter(|name| !name.is_empty())
+}
+
 fn element(line: &str) -> Option<Element> {
     let mut fields = line.split('|').map(str::trim);
     let mut next = || fields.next();
@@ -204,6 +223,13 @@ fn failed(program: &str, message: &str) -> FleetError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_constraint_names_features() {
+        let named: Vec<_> = features("[rack1*2&rack2*4]|(bench,nvme)").collect();
+        assert_eq!(named, ["rack1", "rack2", "bench", "nvme"]);
+        assert_eq!(features("").count(), 0);
+    }
 
     #[test]
     fn a_line_of_the_queue_is_an_element() {

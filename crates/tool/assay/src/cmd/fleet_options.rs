@@ -99,7 +99,9 @@ impl FleetArgs {
     pub(super) fn check(&self) -> Result<()> {
         match self.target()? {
             None => Ok(()),
-            Some(Target::Slurm { .. }) => Slurm::find().and_then(Slurm::check).into_report(),
+            Some(Target::Slurm { constraint }) => {
+                Slurm::find().and_then(|it| it.check(constraint.as_deref())).into_report()
+            }
             Some(Target::Hosts(_) | Target::Server(_)) => Transport::check_ssh().into_report(),
         }
     }

@@ -41,6 +41,10 @@ fn exported_job_of_slurm_completes_the_experiment() {
     let mut refused = cluster.command("sbatch");
     refused.arg("--test-only").arg(fixture.path("wrong"));
     assert!(!refused.status().unwrap().success(), "no machine has that feature");
+    let other = ["--on", "slurm", "--constraint", "disk"];
+    let refused = ended(fixture.run(Some(&cluster), &other).spawn().unwrap(), MOVE_MAX);
+    let why = "no machine of Slurm has the feature `disk`";
+    assert!(refused.err.contains(why) && refused.err.contains("nothing was run"), "{refused:?}");
     cluster.output("sbatch", &[script]);
     wait_for("both blocks are in the archive", MOVE_MAX, || {
         let (manifest, records) = fixture.records();

@@ -225,6 +225,8 @@ pub(crate) fn check(experiment: &Experiment) -> Result<()> {
 /// Checks that the machines of an experiment can be reached, before anything is stored.
 pub(crate) fn check_reach(hosts: &Hosts) -> Result<()> {
     phase::enter("for the machines in [hosts] to answer, up to 15 s");
+    let mut classes = hosts.clients.iter().chain([&hosts.server]).filter_map(|it| slurm_class(it));
+    classes.try_for_each(|it| Slurm::find()?.check(Some(it))).into_report()?;
     fleet::check_reach(hosts).map_err(|unreachable| {
         let help = format!("find out why with `{}`", unreachable.command);
         miette!(help = help, "{unreachable}")
