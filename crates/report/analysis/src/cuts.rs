@@ -66,6 +66,25 @@ pub struct CutSummary {
     pub recovery: Option<f64>,
     /// Whether the class that the variant claims was not had.
     pub breaks_claim: bool,
+    /// The cut that lost after the fewest acknowledged writes, if one lost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub smallest: Option<SmallestLoss>,
+}
+
+/// What makes a losing cut again, with the variant and the kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct SmallestLoss {
+    /// Number of the cut.
+    pub cut: u32,
+    /// Seed of the campaign.
+    pub seed: u64,
+    /// Clients of the load.
+    pub clients: u32,
+}
+
+/// Returns the cut that lost after the fewest acknowledged writes, if one lost.
+pub fn smallest_loss(campaign: &CutCampaign) -> Option<&CutRecord> {
+    campaign.cuts.iter().filter(|cut| cut.has_lost()).min_by_key(|cut| cut.acknowledged)
 }
 
 /// Returns the largest share of losing cuts that is compatible with none among so many, at 95 %.
@@ -101,6 +120,11 @@ pub fn cut_summary(campaign: &CutCampaign) -> CutSummary {
         lost: lost(campaign),
         recovery: median(&recoveries),
         breaks_claim: campaign.breaks_claim(),
+        smallest: smallest_loss(campaign).map(|cut| SmallestLoss {
+            cut: cut.number,
+            seed: campaign.seed,
+            clients: campaign.clients,
+        }),
     }
 }
 

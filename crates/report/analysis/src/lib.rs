@@ -53,7 +53,7 @@ pub use comparison::{
     CellComparison, Comparison, Families, Family, IncompleteRun, InvalidRun, MeanOfRuns, Measured,
     Pair, PartComparison, Rank, RunsComparison, StepComparison, TradeOff, VariantRuns, is_given,
 };
-pub use cuts::{CutSummary, Lost, bound_without_loss, cut_summary};
+pub use cuts::{CutSummary, Lost, SmallestLoss, bound_without_loss, cut_summary, smallest_loss};
 pub use device::{DeviceFigure, Saturation, device_figures, is_bogus, saturations};
 pub use error::AnalysisError;
 pub use explain::{Explanation, explain};

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use analysis::{CutSummary, Lost, cut_summary};
+use analysis::{CutSummary, Lost, SmallestLoss, cut_summary, smallest_loss};
 use model::{
     AfterCut, CutCampaign, CutFault, CutFileSystem, CutKind, CutLevel, CutRecord, Forgotten,
-    ShellCommand, Survivors, Unit, float,
+    Settings, ShellCommand, Survivors, Unit, Variant, float,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -30,8 +30,8 @@ const AGAIN: &str = "the first recovery found every write; the power failed agai
 pub struct CutReport<'a> {
     /// The campaigns, in the order of variants and levels.
     pub campaigns: &'a [CutCampaign],
-    /// Makes one cut again, without its number and level: the options of the variant.
-    pub repeats: &'a dyn Fn(&CutCampaign) -> ShellCommand,
+    /// The variants that were cut.
+    pub variants: &'a [Variant],
 }
 
 impl Report for CutReport<'_> {
@@ -76,24 +76,20 @@ impl Report for CutReport<'_> {
 impl CutReport<'_> {
     /// Returns the smallest loss of a campaign with its cause and the command that repeats it.
     fn smallest_loss(&self, campaign: &CutCampaign) -> Vec<Part> {
-        let losing = campaign.cuts.iter().filter(|cut| cut.has_lost());
-        let Some(cut) = losing.min_by_key(|cut| cut.acknowledged) else { return Vec::new() };
+        let Some(cut) = smallest_loss(campaign) else { return Vec::new() };
         let title =
             format!("{}, {}: cut {}", campaign.variant, imitated(campaign.kind), cut.number);
         let mut sentences = vec![lost_in(cut)];
         sentences.extend(cut.is_after_recovery.then(|| AGAIN.to_owned()));
         sentences.extend(example(cut));
         sentences.extend(cut.forgotten.iter().map(forgotten));
-        let repeat = (self.repeats)(campaign)
-            .option("--level", campaign.kind.level.name())
-            .option("--seed", &campaign.seed.to_string())
-            .option("--cut", &cut.number.to_string());
-        vec![
-            Part::title(title),
-            Part::Sentences(sentences),
-            Part::Text("The same cut again:".to_owned()),
-            Part::Verbatim(repeat.to_string()),
-        ]
+        let mut parts = vec![Part::title(title), Part::Sentences(sentences)];
+        let variant = self.variants.iter().find(|it| it.name == campaign.variant);
+        if let Some(command) = variant.and_then(|it| repeat(&cut_summary(campaign), it)) {
+            parts.push(Part::Text("The same cut again:".to_owned()));
+            parts.push(Part::Verbatim(command.to_string()));
+        }
+        parts
     }
 }
 
@@ -211,13 +207,62 @@ fn calibration(campaigns: &[CutCampaign]) -> Vec<Part> {
     Part::title("Calibration").above([Part::Items(lines)])
 }
 
+/// Returns the command that makes the smallest loss again; `None` without a loss, or where the
+/// variant has settings that the command lacks.
+fn repeat(summary: &CutSummary, variant: &Variant) -> Option<ShellCommand> {
+    let SmallestLoss { cut, seed, clients } = summary.smallest?;
+    let CutSummary { kind, claimed, .. } = summary;
+    let Variant { build, options, settings, .. } = variant;
+    if *settings != (Settings { durability: *claimed, ..Settings::default() }) {
+        return None;
+    }
+    let mut command = ShellCommand::of("assay durability")
+        .option("--engine", &build.to_string())
+        .option("--durability", claimed.name());
+    for (name, value) in options.iter() {
+        command = command.option("--option", &format!("{name}={value}"));
+    }
+    if clients > 1 {
+        command = command.option("--clients", &clients.to_string());
+    }
+    if kind.survivors != Survivors::Nothing {
+        command = command.option("--survivors", kind.survivors.name());
+    }
+    if kind.is_strict {
+        command = command.flag("--strict");
+    }
+    if let Some(fault) = kind.fault {
+        command = command.option("--fault", fault.name());
+    }
+    if let Some(one) = kind.file_system {
+        command = command.option("--file-system", one.name());
+    }
+    Some(
+        command
+            .option("--level", kind.level.name())
+            .option("--seed", &seed.to_string())
+            .option("--cut", &cut.to_string()),
+    )
+}
+
 /// Returns what the variants of a comparison lost in simulated crashes.
 pub(crate) fn section(compared: &Compared<'_>) -> Option<Section> {
     let sentence =
         |it: &CutSummary| format!("{} claims {}; {}", it.variant, it.claimed, sentence(it));
     let sentences: Vec<_> = compared.comparison.cuts.iter().map(sentence).collect();
     let title = "What survives a crash".to_owned();
-    (!sentences.is_empty()).then(|| Section { title, sentences, ..Section::default() })
+    let cuts = compared.comparison.cuts.iter();
+    let commands = cuts.filter_map(|it| repeat(it, compared.variant(&it.variant)?));
+    let commands: Vec<_> = commands.map(|it| it.to_string()).collect();
+    let again = (!commands.is_empty()).then(|| "The smallest losses again:".to_owned());
+    let remarks = again.into_iter().collect();
+    (!sentences.is_empty()).then(|| Section {
+        title,
+        sentences,
+        remarks,
+        commands,
+        ..Section::default()
+    })
 }
 
 fn span(ns: f64) -> String {
@@ -330,8 +375,7 @@ mod tests {
     fn one_loss_is_singular_and_a_broken_claim_is_stated_once() {
         let lost = [lost(1, false)];
         let campaigns = [CutLevel::Process, CutLevel::File].map(|level| campaign(level, &lost));
-        let repeats = |_: &CutCampaign| ShellCommand::of("assay durability");
-        let report = CutReport { campaigns: &campaigns, repeats: &repeats };
+        let report = CutReport { campaigns: &campaigns, variants: &[] };
         let csv = report.render(Format::Csv, Style::default());
         let row = "a,a 1,sync,process,,nothing,false,,1,1,1,1,0,1,";
         assert!(csv.lines().nth(1).is_some_and(|line| line.starts_with(row)), "{csv}");

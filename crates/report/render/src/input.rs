@@ -7,7 +7,7 @@ use analysis::{
 };
 use lint::LintFinding;
 use model::record::IntervalRecord;
-use model::{Better, Host, Label, Load, Manifest, RunRecord, StepRecord};
+use model::{Better, Host, Label, Load, Manifest, RunRecord, StepRecord, Variant};
 use stats::{Effect, Verdict};
 
 use crate::document::Tone;
@@ -105,6 +105,11 @@ impl<'a> Compared<'a> {
         let run = self.runs.iter().find(|run| run.cell.variant == variant)?;
         let reported = run.identity.as_ref().map(|it| format!("{} {}", it.engine, it.version));
         Some(reported.unwrap_or_else(|| run.variant.build.to_string()))
+    }
+
+    /// Returns a variant as its runs have it; `None` without a run.
+    pub(crate) fn variant(&self, name: &str) -> Option<&'a Variant> {
+        self.runs.iter().map(|run| &run.variant).find(|variant| variant.name == name)
     }
 
     /// Returns a ratio with the sign of its verdict, alone where no verdict may be drawn.

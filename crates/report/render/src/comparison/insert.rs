@@ -52,6 +52,7 @@ pub(super) fn part(compared: &Compared<'_>) -> Option<Section> {
              reaches 95 % of its target."
                 .to_owned(),
         ],
+        ..Section::default()
     })
 }
 

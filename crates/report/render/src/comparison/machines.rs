@@ -46,7 +46,7 @@ pub(crate) fn section(compared: &Compared<'_>) -> Option<Section> {
     remarks.extend(factor.ratios.iter().filter_map(|one| outlier(compared, factor, one)));
     remarks.extend(factor.ratios.iter().filter_map(|one| more(compared, one)));
     let title = format!("Ratios to {} on each machine", compared.comparison.base);
-    Some(Section { title, sentences: vec![sentence], tables, remarks })
+    Some(Section { title, sentences: vec![sentence], tables, remarks, ..Section::default() })
 }
 
 /// Returns a table for each metric of a step: a row per machine, a column per variant.

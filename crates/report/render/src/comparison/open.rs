@@ -76,7 +76,7 @@ fn part(compared: &Compared<'_>, step: &StepComparison) -> Section {
     if comparison.variants.len() > 1 {
         sentences.extend(claim_sentences(compared, step));
     }
-    Section { title, sentences, tables, remarks }
+    Section { title, sentences, tables, remarks, ..Section::default() }
 }
 
 /// Returns which variants sustained the rate, and which stayed within the limit.

@@ -40,7 +40,7 @@ fn part(compared: &Compared<'_>, step: &StepComparison) -> Section {
         );
     }
     let title = format!("{heading}: highest rate{}", limit.unwrap_or_default());
-    Section { title, sentences, tables, remarks }
+    Section { title, sentences, tables, remarks, ..Section::default() }
 }
 
 /// Returns what was found, as a sentence.

@@ -11,6 +11,8 @@ pub(crate) struct Section {
     pub(crate) tables: Vec<Table>,
     /// What comes after them.
     pub(crate) remarks: Vec<String>,
+    /// Commands after the remarks.
+    pub(crate) commands: Vec<String>,
 }
 
 impl Section {
@@ -24,11 +26,19 @@ impl Section {
         (!tables.is_empty()).then(|| Self { title, tables, ..Self::default() })
     }
 
+    /// Returns whether it has nothing below its title.
+    pub(crate) fn is_empty(&self) -> bool {
+        let texts = [&self.sentences, &self.remarks, &self.commands];
+        self.tables.is_empty() && texts.into_iter().all(Vec::is_empty)
+    }
+
     /// Returns all of it.
     pub(crate) fn parts(self) -> impl Iterator<Item = Part> {
         let title = [Part::Heading(2, self.title), Part::Sentences(self.sentences)];
         let tables = self.tables.into_iter().map(Part::Table);
-        title.into_iter().chain(tables).chain(self.remarks.into_iter().map(Part::Note))
+        let remarks = self.remarks.into_iter().map(Part::Note);
+        let commands = self.commands.into_iter().map(Part::Verbatim);
+        title.into_iter().chain(tables).chain(remarks).chain(commands)
     }
 }
 

@@ -52,7 +52,7 @@ pub(super) fn parts<'a>(compared: &Compared<'a>) -> Vec<Section> {
                 ),
                 sentences: levels(compared, &steps, claim),
                 tables: vec![table(compared, &steps, &[], claim.metric)],
-                remarks: Vec::new(),
+                ..Section::default()
             }));
             let laws = scalings.iter().map(|one| summary(one));
             let laws = laws.filter(|_| comparison.has_headline(steps[0]));
@@ -61,7 +61,7 @@ pub(super) fn parts<'a>(compared: &Compared<'a>) -> Vec<Section> {
                 title: title(&steps, !scalings.is_empty()),
                 sentences: laws.chain(verdicts).collect(),
                 tables: vec![table(compared, &steps, &scalings, THROUGHPUT)],
-                remarks: Vec::new(),
+                ..Section::default()
             });
         }
     }
@@ -177,7 +177,7 @@ fn searched(scaling: &Scaling) -> Section {
         title: format!("{} of {}: clients searched", scaling.step, scaling.variant),
         sentences: vec![summary(scaling)],
         tables: vec![table],
-        remarks: Vec::new(),
+        ..Section::default()
     }
 }
 

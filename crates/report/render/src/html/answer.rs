@@ -35,7 +35,10 @@ pub(crate) fn section(compared: &Compared<'_>) -> Vec<Part> {
     }
     for mut section in sections {
         section.sentences.clear();
-        parts.extend(section.parts());
+        // Its sentences stand above.
+        if !section.is_empty() {
+            parts.extend(section.parts());
+        }
     }
     parts.extend(machines::section(compared).into_iter().flat_map(Section::parts));
     let mut notes = notes(compared, comparison.variants.len() > 1);

@@ -10,7 +10,7 @@ use indicatif::ProgressBar;
 use miette::{Report, Result, miette};
 use model::{
     Calibrator, CutCampaign, CutFault, CutFileSystem, CutLevel, CutPlan, CutRecord, Durability,
-    Experiment, Manifest, Nanos, ShellCommand, Survivors, Variant,
+    Experiment, Manifest, Nanos, Survivors, Variant,
 };
 use plan::{Overrides, QuickVariants};
 use render::{CutReport, Format};
@@ -145,32 +145,6 @@ impl Args {
         let checked = plan::quick(&steps, &variants, &overrides, &catalog, environment.machine())?;
         Ok(checked.experiment)
     }
-
-    /// Returns the command that repeats a cut of a variant, without level, seed and number.
-    fn repeats(&self, campaign: &CutCampaign, experiment: &Experiment) -> ShellCommand {
-        let kind = &campaign.kind;
-        let build = experiment.variant(&campaign.variant).map(|it| it.build.to_string());
-        let mut command = ShellCommand::of("assay durability")
-            .option("--engine", &build.unwrap_or_default())
-            .option("--durability", campaign.claimed.name());
-        command = self.options.iter().fold(command, |it, option| it.option("--option", option));
-        if campaign.clients > 1 {
-            command = command.option("--clients", &campaign.clients.to_string());
-        }
-        if kind.survivors != Survivors::Nothing {
-            command = command.option("--survivors", kind.survivors.name());
-        }
-        if kind.is_strict {
-            command = command.flag("--strict");
-        }
-        if let Some(fault) = kind.fault {
-            command = command.option("--fault", fault.name());
-        }
-        match kind.file_system {
-            Some(one) => command.option("--file-system", one.name()),
-            None => command,
-        }
-    }
 }
 
 /// Cuts the engines and prints what they lost.
@@ -185,8 +159,8 @@ pub(crate) fn run(args: &Args, environment: &Environment, ui: &Ui) -> Result<Exi
     let mut campaigns = Vec::new();
     let outcome = cutting.cut(&experiment, Process { environment, ui }, &mut campaigns);
     if outcome.is_ok() || !campaigns.is_empty() {
-        let repeats = |campaign: &CutCampaign| args.repeats(campaign, &experiment);
-        ui.report(&CutReport { campaigns: &campaigns, repeats: &repeats }, args.format);
+        let variants = &experiment.variants;
+        ui.report(&CutReport { campaigns: &campaigns, variants }, args.format);
     }
     outcome?;
     let is_broken = campaigns.iter().any(CutCampaign::breaks_claim);

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::own_engines_need_one_library::{SORTED, add, compiled};
+use crate::own_engines_need_one_library::{SORTED, add, compiled, folders};
 use crate::workspace::Workspace;
 
 /// Returns whether power cuts can be made here; prints why not.
@@ -333,8 +333,9 @@ fn comparison_shows_what_survives_a_crash() {
     let plan = workspace.assay(&["plan", "crashes.toml"]);
     assert!(plan.out.contains("cuts      after the runs, 2 of each variant"), "{}", plan.out);
     workspace.recorded(&["run", "crashes.toml"]);
-    let page = workspace.recorded(&["compare", "crashes", "--format", "markdown"]).out;
-    assert!(page.contains("## What survives a crash"), "{page}");
+    let page = workspace.recorded(&["compare", "crashes", "--format", "markdown"]);
+    assert!(page.out.contains("## What survives a crash"), "{}", page.out);
+    assert_eq!(page.err, "");
     let verified = workspace.assay(&["verify", "crashes"]);
     assert_eq!(verified.code, 0, "{}{}", verified.out, verified.err);
     workspace.recorded(&["export", "crashes", "-o", "crashes.assay"]);
@@ -345,6 +346,14 @@ fn comparison_shows_what_survives_a_crash() {
         let is_sound = |it: &&Value| it["cuts"] == 2 && it["losing"] == 0;
         assert_eq!(cuts.iter().filter(is_sound).count(), 4, "{cuts:?}");
     }
+    let dirs = folders(&workspace.path("results/crashes"));
+    let stored = dirs[0].join("cuts.json");
+    let text = std::fs::read_to_string(&stored).expect("the cuts");
+    std::fs::write(&stored, text.replacen("\"lost\": 0", "\"lost\": 1", 1)).expect("a file");
+    let compared = workspace.assay(&["compare", "crashes"]);
+    assert!(compared.err.contains("cuts.json of"), "{}", compared.err);
+    let verified = workspace.assay(&["verify", "crashes"]);
+    assert!(verified.code != 0 && verified.out.contains("cuts.json"), "{}", verified.out);
     for (old, new, message) in [
         ("cuts = 2", "cuts = 0", "the number of cuts"),
         ("cuts = 2", "cuts = 100_001", "100001 cuts are too many"),
@@ -358,5 +367,34 @@ fn comparison_shows_what_survives_a_crash() {
         let plan = workspace.assay(&["plan", "wrong.toml"]);
         assert!(plan.code != 0 && plan.err.contains(message), "{}", plan.err);
         assert!(plan.err.contains("wrong.toml:"), "{}", plan.err);
+    }
+}
+
+/// Goal: a comparison has the command of a losing cut, and the command makes the cut again.
+#[test]
+fn comparison_has_the_command_of_a_losing_cut() {
+    if !can_cut() {
+        return;
+    }
+    let workspace = Workspace::new();
+    let file = "[experiment]\nname = \"forgets\"\nquestion = \"Which?\"\n\
+        [benchmark]\nsteps = [\"fillrandom\"]\nrows = \"1k\"\ndurability = \"none\"\n\
+        [durability]\ncuts = 2\nlevels = [\"process\", \"file\"]\nclients = 2\n\
+        [factors]\nrepetitions = 2\n\
+        [[variant]]\nname = \"lmdb\"\nengine = \"lmdb\"\n\
+        [[variant]]\nname = \"forgets\"\nengine = \"memory\"\n";
+    workspace.write("forgets.toml", file);
+    workspace.recorded(&["run", "forgets.toml"]);
+    let page = workspace.recorded(&["compare", "forgets"]).out;
+    let commands: Vec<&str> =
+        page.lines().filter(|line| line.starts_with("assay durability")).collect();
+    let of_memory = commands.iter().filter(|it| it.contains("--engine memory"));
+    assert_eq!(of_memory.count(), 2, "{page}");
+    for command in commands {
+        let arguments: Vec<&str> = command.split(' ').skip(1).collect();
+        let again = workspace.assay(&[&arguments[..], &["--format", "json"]].concat());
+        let again: Value = serde_json::from_str(&again.out).expect("JSON");
+        assert_eq!(again["campaigns"][0]["summary"]["losing"], 1, "{command}: {again}");
+        assert_eq!(again["campaigns"][0]["campaign"]["clients"], 2, "{command}");
     }
 }
