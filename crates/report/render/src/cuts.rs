@@ -86,7 +86,7 @@ impl CutReport<'_> {
         let mut parts = vec![Part::title(title), Part::Sentences(sentences)];
         let variant = self.variants.iter().find(|it| it.name == campaign.variant);
         if let Some(command) = variant.and_then(|it| repeat(&cut_summary(campaign), it)) {
-            parts.push(Part::Text("The same cut again:".to_owned()));
+            parts.push(Part::Text("This command makes the cut again:".to_owned()));
             parts.push(Part::Verbatim(command.to_string()));
         }
         parts
@@ -254,7 +254,8 @@ pub(crate) fn section(compared: &Compared<'_>) -> Option<Section> {
     let cuts = compared.comparison.cuts.iter();
     let commands = cuts.filter_map(|it| repeat(it, compared.variant(&it.variant)?));
     let commands: Vec<_> = commands.map(|it| it.to_string()).collect();
-    let again = (!commands.is_empty()).then(|| "The smallest losses again:".to_owned());
+    let again =
+        (!commands.is_empty()).then(|| "These commands make the smallest losses again:".to_owned());
     let remarks = again.into_iter().collect();
     (!sentences.is_empty()).then(|| Section {
         title,

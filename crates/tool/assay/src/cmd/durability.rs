@@ -10,7 +10,7 @@ use indicatif::ProgressBar;
 use miette::{Report, Result, miette};
 use model::{
     Calibrator, CutCampaign, CutFault, CutFileSystem, CutLevel, CutPlan, CutRecord, Durability,
-    Experiment, Manifest, Nanos, Survivors, Variant,
+    Experiment, Manifest, Nanos, ShellCommand, Survivors, Variant,
 };
 use plan::{Overrides, QuickVariants};
 use render::{CutReport, Format};
@@ -192,6 +192,10 @@ pub(super) fn cut_experiment(
         let cutting = Cutting { plan: &plan, seed, numbers, is_calibrated: true };
         let outcome = cutting.cut(&rest, process, &mut stored);
         dir.write_cuts(stored.clone()).into_report()?;
+        if outcome.is_err() {
+            let resume = ShellCommand::of("assay run --resume").operands([&experiment.name]);
+            process.ui.status(format_args!("`{resume}` makes the missing cuts"));
+        }
         outcome?;
     }
     Ok(())
