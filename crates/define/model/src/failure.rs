@@ -85,6 +85,11 @@ impl FailureCounts {
         all.filter(|(_, count)| *count > 0)
     }
 
+    /// Describes the classes that occurred, of a table: `0` without a failure.
+    pub fn cell(&self) -> String {
+        Some(self.phrase()).filter(|it| !it.is_empty()).unwrap_or_else(|| "0".to_owned())
+    }
+
     /// Describes the classes that occurred: `2 lost connection, 1 deadlock`.
     pub fn phrase(&self) -> String {
         let all: Vec<_> =

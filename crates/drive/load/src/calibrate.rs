@@ -117,7 +117,7 @@ pub fn calibrate<C: Clock>(
 }
 
 /// Returns the null engine, which uses no directory.
-fn null() -> Result<Box<dyn Engine>, LoadError> {
+pub(crate) fn null() -> Result<Box<dyn Engine>, LoadError> {
     let data = DataShape { rows: 0, key_bytes: 20, value_bytes: 0, compressible_to: 1.0 };
     let spec = OpenSpec::embedded(PathBuf::from("/"), Settings::default(), data);
     let refused = |source| LoadError::Session("the calibration".to_owned(), source);

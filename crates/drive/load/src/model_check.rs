@@ -5,7 +5,7 @@ use shuttle::sync::Condvar;
 
 pub(crate) use shuttle::{
     sync::{
-        Arc, Mutex, RwLock, RwLockReadGuard,
+        Arc, Mutex, MutexGuard, RwLock, RwLockReadGuard,
         atomic::{AtomicBool, AtomicU64, Ordering},
         mpsc::{Receiver, SyncSender, TrySendError, sync_channel},
     },

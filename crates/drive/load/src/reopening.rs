@@ -52,9 +52,10 @@ impl<'a> Reopening<'a> {
         has_disk_faults: bool,
         clock: &impl Clock,
     ) -> Result<(), EngineError> {
-        let mut slot = self.engine.write().unwrap_or_else(PoisonError::into_inner);
+        // A client that comes later does not wait for those that work on the open engine.
         let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
         while done.len() < number {
+            let mut slot = self.engine.write().unwrap_or_else(PoisonError::into_inner);
             let start_ns = clock.now();
             let closing = slot.take().ok_or_else(closed)?.close();
             if !has_disk_faults {
@@ -133,4 +134,25 @@ pub struct Faults<'a> {
     pub reopening: Option<(&'a Reopening<'a>, Vec<Nanos>)>,
     /// Notes the writes of its sessions.
     pub writes: Option<&'a WriteLog>,
+}
+
+#[cfg(test)]
+#[cfg(not(feature = "model-check"))]
+mod tests {
+    use super::*;
+    use crate::calibrate::null;
+    use crate::clock::SteadyClock;
+
+    /// Goal: a client that comes after the reopening does not wait for one that works again.
+    #[test]
+    fn a_late_client_does_not_wait_for_those_that_hold_the_engine() {
+        let open = || Ok(null().expect("an engine of this crate"));
+        let reopening = Reopening::new(open().unwrap(), &open);
+        let clock = SteadyClock::kernel();
+        reopening.reopen(1, false, &clock).unwrap();
+        let held = reopening.hold();
+        reopening.reopen(1, false, &clock).unwrap();
+        drop(held);
+        assert_eq!(reopening.take_done().len(), 1);
+    }
 }

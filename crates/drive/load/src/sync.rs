@@ -9,7 +9,7 @@ use model::Nanos;
 
 pub(crate) use std::{
     sync::{
-        Arc, Mutex, OnceLock, RwLock, RwLockReadGuard,
+        Arc, Mutex, MutexGuard, OnceLock, RwLock, RwLockReadGuard,
         atomic::{AtomicBool, AtomicU64, Ordering},
         mpsc::{Receiver, SyncSender, TrySendError, sync_channel},
     },

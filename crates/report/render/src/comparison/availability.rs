@@ -79,7 +79,7 @@ fn table(heading: String, rows: &[(String, EventSummary)]) -> Table {
         rows.iter().map(|(_, event)| back(event, event.throughput_back_s)),
     );
     table.figures("p99\nback", rows.iter().map(|(_, event)| back(event, event.p99_back_s)));
-    table.labels("failed, all runs", rows.iter().map(|(_, event)| event.failures.phrase()));
+    table.labels("failed, all runs", rows.iter().map(|(_, event)| event.failures.cell()));
     table
 }
 

@@ -25,7 +25,7 @@ pub(crate) fn availability(steps: &[&StepRecord]) -> Vec<Part> {
     column("longest", &|event| event.outages.iter().map(|outage| outage.length()).max());
     column("through-\nput back", &|event| event.throughput_back_ns);
     column("p99\nback", &|event| event.p99_back_ns);
-    table.labels("failed operations", rows.iter().map(|(_, event)| event.failures.phrase()));
+    table.labels("failed operations", rows.iter().map(|(_, event)| event.failures.cell()));
     if rows.is_empty() {
         return Vec::new();
     }
