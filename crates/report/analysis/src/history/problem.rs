@@ -61,7 +61,7 @@ pub enum HistoryError {
     )]
     NoDirection(String),
     /// No run in the archive matches the query.
-    #[error("no complete run in the archive has {what}")]
+    #[error("no run in the archive that is complete and valid has {what}")]
     Nothing {
         /// The query.
         what: String,

@@ -209,6 +209,12 @@ fn steps<'a>(args: &Args, comparison: &'a Comparison) -> Result<Vec<&'a StepComp
             names.push(&step.name);
         }
     }
+    if names.is_empty() {
+        return Err(miette!(
+            help = "assay lint shows why runs do not count",
+            "no measured step has a run that counts"
+        ));
+    }
     if let Some(name) = args.step.as_deref().filter(|name| !names.contains(name)) {
         return Err(unknown(format!("no run has a step `{name}`"), name, "steps", &names));
     }
