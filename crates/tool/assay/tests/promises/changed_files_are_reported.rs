@@ -162,8 +162,7 @@ fn steps_of_an_older_archive_are_counted_again() {
 fn absent_runs_and_manifests_are_reported() {
     let workspace = Workspace::new();
     let run = ["fillseq", "--engine", "memory", "--rows", "100", "--repetitions", "2"];
-    let run = workspace.assay(&[&["run"][..], &run].concat());
-    assert_eq!(run.code, 0, "{}", run.err);
+    workspace.recorded(&[&["run"][..], &run].concat());
     let dir = Results::at(&workspace.path("results")).find("quick-fillseq").expect("it was run");
     let cell = "memory.c1.r2";
     let (run, attempt) = (dir.run_dir(cell), dir.path().join(format!("attempts/{cell}.1")));
