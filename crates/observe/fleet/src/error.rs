@@ -33,11 +33,11 @@ pub enum FleetError {
         message: String,
     },
     /// No machine is of a class.
-    #[error("no machine of Slurm has the feature `{feature}`: name one that they have ({known})")]
+    #[error("no machine of Slurm has the feature `{feature}`; their features: {known}")]
     NoFeature {
         /// The feature.
         feature: String,
-        /// The features of all machines.
+        /// The features of all machines; Slurm writes none as `(null)`.
         known: String,
     },
     /// A stream from another machine is not as expected.

@@ -94,7 +94,7 @@ impl Slurm {
         command.args(["--noheader", "--format", "%f"]);
         let lines = output(command, "")?;
         let known = lines.split([',', '\n']).map(str::trim);
-        let known: BTreeSet<&str> = known.filter(|it| !matches!(*it, "" | "(null)")).collect();
+        let known: BTreeSet<&str> = known.filter(|it| !it.is_empty()).collect();
         match features(class.unwrap_or_default()).find(|it| !known.contains(it)) {
             None => Ok(()),
             Some(feature) => Err(FleetError::NoFeature {
